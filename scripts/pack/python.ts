@@ -36,7 +36,8 @@ class Types {
     if (this.#names.has(name)) return name
     this.#names.add(name)
     if (schema.type === 'object' && schema.properties) this.#declareDict(name, schema)
-    else this.declarations.push(`${name} = ${this.typeOf(schema, `${name}Item`)}`)
+    // The type is a string, because it may refer to later classes.
+    else this.declarations.push(`${name}: TypeAlias = ${JSON.stringify(this.typeOf(schema, `${name}Item`))}`)
     return name
   }
 
@@ -173,7 +174,7 @@ export function pythonModules(): Record<string, string> {
       `    async def ${name}(${signature}) -> ${returns}:\n        ${docstring(summary)}\n        return await asyncio.to_thread(self._operations.${name}${passed && `, ${passed}`})\n`,
   )
   return {
-    'types.py': `${HEAD}\nfrom typing import Any, Literal, NotRequired, TypedDict\n\n${types.declarations.join('\n\n')}\n`,
+    'types.py': `${HEAD}\nfrom typing import Any, Literal, NotRequired, TypeAlias, TypedDict\n\n${types.declarations.join('\n\n')}\n`,
     '_operations.py': [
       `${HEAD}\nimport asyncio\nfrom typing import Literal\n\nfrom . import types\nfrom ._transport import Transport\n`,
       `\nclass Operations:\n    def __init__(self, transport: Transport) -> None:\n        self._transport = transport\n\n${sync.join('\n')}`,

@@ -282,7 +282,7 @@ export const KEY_CACHE_SECONDS = 25
 export const withoutExtension = (file_name: string) => file_name.replace(/\.[^.]*$/, '')
 
 /** Formats seconds as a time: `75.4` → `1:15`, `3700` → `1:01:40`. */
-export function clock(seconds: number): string {
+export function formatClock(seconds: number): string {
   const total = Math.max(0, Math.floor(seconds || 0))
   const minutes = Math.floor(total / 60)
   const twoDigits = (value: number) => String(value % 60).padStart(2, '0')

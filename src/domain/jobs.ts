@@ -49,7 +49,7 @@ export const backoff = (n: number) => Math.min(600, 5 * 2 ** Math.max(0, n - 1))
 export const LEASE = 120_000
 /** Milliseconds after which the sweep sends a second message for a job, in case the first one was lost. */
 const WAKE_AFTER = 20_000
-const REWAKE_AFTER = 60_000
+const WAKE_AGAIN_AFTER = 60_000
 
 /** Seconds after which replaced files are deleted: signed URLs to these files are valid for at most an hour. */
 export const AFTER_URLS = 2 * 3600
@@ -222,7 +222,7 @@ export async function forgottenJobs({ db, now }: System, limit: number): Promise
   if (forgotten.length > 0) {
     await db
       .update(jobs)
-      .set({ wake_at: now + REWAKE_AFTER })
+      .set({ wake_at: now + WAKE_AGAIN_AFTER })
       .where(sql`id in ${inJsonList(forgotten.map((job) => job.id))} and ${isDue}`)
   }
   return forgotten as Job[]

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 
 import type { Failure } from '../../src/client/index.ts'
-import { clearQueries, fetchQuery, invalidate, QueryState, type Read } from '../../src/studio/data/query.ts'
+import { clearQueries, fetchQuery, invalidate, QueryState, type LoadContext } from '../../src/studio/data/query.ts'
 
 /** Tests the query layer of the studio without a browser. */
 
@@ -14,7 +14,7 @@ const failure = (status: number): Failure => ({ ok: false, code: 'internal', mes
 
 /** A query whose reads wait until the test resolves them. */
 function aQuery() {
-  const reads: (Read<Answer> & { end: (result: number | Failure) => void })[] = []
+  const reads: (LoadContext<Answer> & { end: (result: number | Failure) => void })[] = []
   const query = new QueryState<Answer>(
     (read) =>
       new Promise((resolve) => {

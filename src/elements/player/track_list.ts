@@ -1,4 +1,4 @@
-import { clock } from '../shared/clock.ts'
+import { formatClock } from '../shared/clock.ts'
 import { button, element, setAttributes } from '../shared/dom.ts'
 
 /** The content of a row in a list. */
@@ -77,7 +77,7 @@ export class TrackList {
     const name = element('span', { class: 'name', dir: 'auto' }, title ?? String(index + 1))
     const mark = element('span', { class: 'mark', 'aria-hidden': 'true' }, element('i'), element('i'), element('i'))
     const number = element('span', { class: 'number', 'aria-hidden': 'true' }, title === null ? '' : String(index + 1))
-    const length = element('span', { class: 'length' }, time === null ? '' : clock(time))
+    const length = element('span', { class: 'length' }, time === null ? '' : formatClock(time))
     return button('track', () => this.#onSelect(index), number, mark, name, length)
   }
 

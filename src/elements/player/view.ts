@@ -6,7 +6,7 @@ import {
   type PlaybackOptions,
   type State,
 } from '../../client/playback/state.ts'
-import { clock } from '../shared/clock.ts'
+import { formatClock } from '../shared/clock.ts'
 import { button, element, icon, setAttributes, setLabel, setText, setTitle, sheet } from '../shared/dom.ts'
 import { ICONS } from '../shared/icons.ts'
 import { fill, type PlayerTexts } from '../texts/texts.ts'
@@ -157,7 +157,7 @@ export class PlayerView {
       if (this.#menu) return
       const { adoptedStyleSheets } = this.root.getRootNode() as ShadowRoot
       adoptedStyleSheets.push(sheet(css))
-      this.#menu = new Menu({ element, button, setAttributes, clock, fill }, this.#commands, this.#more)
+      this.#menu = new Menu({ element, button, setAttributes, clock: formatClock, fill }, this.#commands, this.#more)
       this.root.append(this.#menu.root)
       this.#menu.update({ ...this.#model, sleep: this.#model.state.sleep, time: this.waveform.currentTime })
     }
@@ -166,8 +166,8 @@ export class PlayerView {
 
   showTime(time: number, duration: number): void {
     this.waveform.currentTime = time
-    setText(this.#now, clock(time))
-    setText(this.#duration, clock(duration))
+    setText(this.#now, formatClock(time))
+    setText(this.#duration, formatClock(duration))
     this.#showChapter(time)
   }
 

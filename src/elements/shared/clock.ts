@@ -1,10 +1,10 @@
-import { clock } from '../../contract/facts.ts'
+import { formatClock } from '../../contract/facts.ts'
 
-export { clock }
+export { formatClock }
 
 /** Formats `75.4` as `1 minute 15 seconds` in a language. Intended for screen readers, many of which read `1:15` as a time of day. */
 export function spoken(seconds: number, locale: string): string {
-  const parts = clock(seconds).split(':').map(Number)
+  const parts = formatClock(seconds).split(':').map(Number)
   const words = ['hour', 'minute', 'second']
     .slice(-parts.length)
     .flatMap((unit, i) =>

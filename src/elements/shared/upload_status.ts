@@ -1,7 +1,7 @@
 import type { Problem, UploadItem } from '../../client/upload/item.ts'
 import type { ExceededQuota } from '../../contract/common.ts'
 import { fill, fillNumber, type UploaderTexts } from '../texts/texts.ts'
-import { clock } from './clock.ts'
+import { formatClock } from './clock.ts'
 
 /** Returns the texts for the states and error codes of uploads, which the uploader and the studio show. */
 
@@ -80,7 +80,7 @@ export function statusOf(item: UploadItem, language: Language): UploadStatus {
     case 'processing':
       return processing(item, problem, language)
     case 'ready': {
-      const length = item.duration > 0 ? ` · ${clock(item.duration)}` : ''
+      const length = item.duration > 0 ? ` · ${formatClock(item.duration)}` : ''
       return { text: `${texts.ready}${length}${problem && `. ${problem}`}` }
     }
     case 'uploaded':

@@ -1,4 +1,4 @@
-import { clock } from '../shared/clock.ts'
+import { formatClock } from '../shared/clock.ts'
 
 interface Hover {
   line: HTMLElement
@@ -33,7 +33,7 @@ export function listenToPointers(
     const { left, width } = slider.getBoundingClientRect()
     const x = Math.min(width, Math.max(0, event.clientX - left))
     const time = timeAt(event)
-    hover.time.textContent = [clock(time), nameAt(time)].filter(Boolean).join(' · ')
+    hover.time.textContent = [formatClock(time), nameAt(time)].filter(Boolean).join(' · ')
     hover.line.classList.toggle('on', duration() > 0)
     // The line follows the pointer. Its label stays within the element.
     const half = Math.min(width / 2, hover.time.offsetWidth / 2)

@@ -2,7 +2,7 @@ import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { hasRoom } from '../../adapters/db/database_size.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
-import { clock, MAX_PASSWORD, SHARE_KEY, SHARE_SESSION_TTL, SLUG } from '../../contract/facts.ts'
+import { formatClock, MAX_PASSWORD, SHARE_KEY, SHARE_SESSION_TTL, SLUG } from '../../contract/facts.ts'
 import { isFull, notFound } from '../../core/errors.ts'
 import { LISTENER } from '../../core/principal.ts'
 import { hueOf, tintOf } from '../../resources/library/cover_image.ts'
@@ -161,9 +161,11 @@ async function showShare(
   const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)
   // A collection may be an album, a podcast or a sample pack, so it has no name.
   const kind = { track: texts.track, collection: '', playlist: texts.playlist }[share.scope]
-  const details = [kind, share.scope === 'track' ? '' : texts.tracks(total), seconds > 0 ? clock(seconds) : ''].filter(
-    Boolean,
-  )
+  const details = [
+    kind,
+    share.scope === 'track' ? '' : texts.tracks(total),
+    seconds > 0 ? formatClock(seconds) : '',
+  ].filter(Boolean)
   const { url } = cover_image.regular
   const body = html`<div class="page">
     <main class="share">
@@ -179,7 +181,7 @@ async function showShare(
       <noscript>
         <p>${texts.needsScript}</p>
         <ol>
-          ${tracks.slice(0, PAGE_ROWS).map((track) => html`<li>${track.player_title} (${clock(track.duration)})</li>`)}
+          ${tracks.slice(0, PAGE_ROWS).map((track) => html`<li>${track.player_title} (${formatClock(track.duration)})</li>`)}
         </ol>
         ${isLong ? html`<p>${texts.more(total - PAGE_ROWS)}</p>` : ''}
       </noscript>

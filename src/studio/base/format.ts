@@ -2,7 +2,7 @@ import type { Failure } from '../../client/index.ts'
 import { failureText, isRightToLeft, localeOf, t, text, tn } from './text.ts'
 
 /** Formats `75.4` as `1:15` and `3700` as `1:01:40`. */
-export { clock } from '../../elements/shared/clock.ts'
+export { formatClock } from '../../elements/shared/clock.ts'
 
 /** Formats seconds: `4230` as `1 h 11 min`, `200` as `3 min`, `20` as `20 s`. */
 export function length(seconds: number): string {

@@ -1,14 +1,14 @@
 import type { TonearmEvent } from '../../contract/event.ts'
 import { EVENT_DAYS, MAX_PAGE } from '../../contract/facts.ts'
+import { HOUR } from '../../contract/time.ts'
 
-interface Read {
+interface EventPage {
   ok: true
   events: TonearmEvent[]
   after: number
   has_more: boolean
 }
 
-const HOUR = 3_600_000
 const KEPT = EVENT_DAYS * 24 * HOUR
 /** The number of events that one call returns at least, and the maximum number of its requests. */
 const ENOUGH = 30
@@ -21,7 +21,7 @@ const SHORTEST = MAX_PAGE - 1
  * this reads ranges of time, from the newest back, each as long as one response can contain.
  */
 export async function eventsBefore<F extends { ok: false }>(
-  read: (query: { after: number; limit: number }) => Promise<Read | F>,
+  read: (query: { after: number; limit: number }) => Promise<EventPage | F>,
   from: number | undefined,
 ): Promise<{ ok: true; entries: TonearmEvent[]; next: number | null } | F> {
   const now = Date.now()

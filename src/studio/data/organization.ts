@@ -2,7 +2,7 @@ import type { Client, Failure, Organization } from '../base/api.ts'
 import { useConnection } from './connection.ts'
 import { peekQuery, useQuery } from './query.ts'
 
-interface Answer {
+interface OrganizationResponse {
   ok: true
   organization: Organization
 }
@@ -16,7 +16,7 @@ async function readId(client: Client): Promise<{ ok: true; organization_id: stri
 }
 
 /** Reads the organization of the key. */
-async function load(client: Client): Promise<Answer | Failure> {
+async function load(client: Client): Promise<OrganizationResponse | Failure> {
   const read = await readId(client)
   if (!read.ok) return read
   const { organization_id } = read
@@ -26,16 +26,16 @@ async function load(client: Client): Promise<Answer | Failure> {
 /** Returns the query of the key's organization. The root key has none. */
 export function useOrganization() {
   const { client, is_root } = useConnection()
-  return useQuery<Answer>(is_root ? null : { key: KEY, load: () => load(client) })
+  return useQuery<OrganizationResponse>(is_root ? null : { key: KEY, load: () => load(client) })
 }
 
 /** Whether a client's key belongs to the organization that is shown. True if that is not known, because the page was loaded with a refused key. */
 export async function isOfThisOrganization(client: Client): Promise<boolean> {
-  const shown = peekQuery(KEY) as Answer | undefined
+  const shown = peekQuery(KEY) as OrganizationResponse | undefined
   if (!shown) return true
   const read = await readId(client)
   return read.ok && read.organization_id === shown.organization.id
 }
 
 /** Whether the tags of files are used. The shell, which contains all pages, is rendered again when this changes. */
-export const usesTags = () => (peekQuery(KEY) as Answer | undefined)?.organization.uses_tags !== false
+export const usesTags = () => (peekQuery(KEY) as OrganizationResponse | undefined)?.organization.uses_tags !== false

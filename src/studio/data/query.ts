@@ -8,14 +8,14 @@ import type { Failure } from '../base/api.ts'
  * query aborts the previous one, so that a late response never replaces a newer one.
  */
 
-interface Answer {
+interface QueryResponse {
   ok: true
 }
 
 /** Milliseconds until a read is repeated that failed because of the connection, the rate limit or the service. */
 const RETRY = 5000
 
-export interface Read<T> {
+export interface LoadContext<T> {
   signal: AbortSignal
   /** The answer so far, with the changes during the read; undefined at the first read. */
   readonly previous: T | undefined
@@ -24,9 +24,9 @@ export interface Read<T> {
 }
 
 /** Reads an answer. An iterable yields a longer answer after each page. */
-type Load<T> = (read: Read<T>) => Promise<T | Failure> | AsyncIterable<T | Failure>
+type Load<T> = (read: LoadContext<T>) => Promise<T | Failure> | AsyncIterable<T | Failure>
 
-export interface QueryOptions<T extends Answer> {
+export interface QueryOptions<T extends QueryResponse> {
   /** Identifies the answer. */
   key: readonly unknown[]
   load: Load<T>
@@ -55,7 +55,7 @@ export interface Query<T> {
 }
 
 /** The state of one key, with the components that show it. */
-export class QueryState<T extends Answer> implements Query<T> {
+export class QueryState<T extends QueryResponse> implements Query<T> {
   answer: T | undefined
   problem: Failure | undefined
   readonly isPrevious = false
@@ -118,7 +118,7 @@ export class QueryState<T extends Answer> implements Query<T> {
     const previous = this.answer
     let last: T | undefined
     const answer = () => this.answer
-    const read: Read<T> = {
+    const read: LoadContext<T> = {
       signal,
       isMore,
       get previous() {
@@ -141,22 +141,22 @@ async function* answersOf<T>(load: Promise<T> | AsyncIterable<T>): AsyncIterable
   else yield* load
 }
 
-const states = new Map<string, QueryState<Answer>>()
+const states = new Map<string, QueryState<QueryResponse>>()
 
 /** Returns the state of a key. The compiler cannot check that a key always has the same type of answer. */
-function stateOf<T extends Answer>({ key, load }: QueryOptions<T>): QueryState<T> {
+function stateOf<T extends QueryResponse>({ key, load }: QueryOptions<T>): QueryState<T> {
   const id = JSON.stringify(key)
   const state = (states.get(id) as QueryState<T> | undefined) ?? new QueryState(load)
   state.load = load
-  states.set(id, state as unknown as QueryState<Answer>)
+  states.set(id, state as unknown as QueryState<QueryResponse>)
   return state
 }
 
 /** Returns the answer of a query so far, outside of components. */
-export const peekQuery = (key: readonly unknown[]): Answer | undefined => states.get(JSON.stringify(key))?.answer
+export const peekQuery = (key: readonly unknown[]): QueryResponse | undefined => states.get(JSON.stringify(key))?.answer
 
 /** Resolves to the answer of a query that is kept, or to the failure. Concurrent calls share the request. */
-export async function fetchQuery<T extends Answer>(options: QueryOptions<T>): Promise<T | Failure> {
+export async function fetchQuery<T extends QueryResponse>(options: QueryOptions<T>): Promise<T | Failure> {
   const state = stateOf(options)
   await state.ensure(options.version)
   return state.answer ?? state.problem ?? { ok: false, code: 'aborted', message: 'Cancelled', status: 0 }
@@ -190,7 +190,7 @@ const NOTHING = {
 } as const satisfies Query<unknown>
 
 /** Reads an answer while a component shows it. Without options, nothing is read. */
-export function useQuery<T extends Answer>(options: QueryOptions<T> | null): Query<T> {
+export function useQuery<T extends QueryResponse>(options: QueryOptions<T> | null): Query<T> {
   const [, redraw] = useReducer<number, void>((count) => count + 1, 0)
   const state = options && stateOf(options)
   const seen = state?.changes
@@ -200,14 +200,14 @@ export function useQuery<T extends Answer>(options: QueryOptions<T> | null): Que
     const watcher = () => redraw()
     const id = JSON.stringify(options?.key)
     state.watchers.add(watcher)
-    states.set(id, state as unknown as QueryState<Answer>)
+    states.set(id, state as unknown as QueryState<QueryResponse>)
     if (state.changes !== seen) redraw()
     void (version === undefined && state.watchers.size === 1 ? state.reload() : state.ensure(version))
     return () => {
       state.watchers.delete(watcher)
       if (state.watchers.size > 0 || isKept) return
       state.abort()
-      if (states.get(id) === (state as unknown as QueryState<Answer>)) states.delete(id)
+      if (states.get(id) === (state as unknown as QueryState<QueryResponse>)) states.delete(id)
     }
   }, [state, version])
   const again = state?.problem && isTransient(state.problem) ? RETRY : null

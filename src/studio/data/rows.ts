@@ -33,7 +33,7 @@ export interface ReadPage<T> {
   isCapped: boolean
 }
 
-interface Answer<T> {
+interface PageOfRows<T> {
   ok: true
   rows: readonly (T | undefined)[]
   isCapped: boolean
@@ -119,7 +119,7 @@ export function useRows<T extends { id: string }>({ key, read, isChanging }: Opt
   /** The changes that are being saved. A read waits for them, because it would show the earlier state. */
   const saved = useRef<Promise<unknown>>(Promise.resolve())
   const timing = useRef<Timing>({ timer: undefined, last: 0 })
-  const { answer, problem, more, reload, update } = useQuery<Answer<T>>({
+  const { answer, problem, more, reload, update } = useQuery<PageOfRows<T>>({
     key,
     isKept: true,
     showsPrevious: true,

@@ -2,7 +2,7 @@ import { type PageProperties, setQuery } from '../../base/route.ts'
 import { t } from '../../base/text.ts'
 import { Chips } from '../../ui/controls/chips.tsx'
 import { useTitle } from '../../ui/page/title.ts'
-import { FILTERS, groupOf, PATTERNS, typesOf, wordsOf } from './event.ts'
+import { FILTERS, groupOf, PATTERNS, typesOf, eventLabel } from './event.ts'
 import { type EventFilter, EventList } from './event_list.tsx'
 
 /** The page Activity: the events of the last 30 days, of all types, a group or one type. The address has the choice. */
@@ -30,7 +30,7 @@ export function ActivityPage({ query }: PageProperties) {
         <Chips
           label={t('Events')}
           value={type}
-          options={[[group, wordsOf(group)], ...types.map((one) => [one, wordsOf(one)] as const)]}
+          options={[[group, eventLabel(group)], ...types.map((one) => [one, eventLabel(one)] as const)]}
           onChange={choose}
         />
       )}

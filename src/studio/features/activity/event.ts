@@ -56,7 +56,7 @@ const GROUPS: Record<Group, string> = {
 }
 
 /** Returns the name of a type of event, of a group, or of all events. */
-export const wordsOf = (pattern: string) =>
+export const eventLabel = (pattern: string) =>
   pattern === '*' ? t('Everything') : t(GROUPS[pattern as Group] ?? WORDS[pattern as EventType] ?? pattern)
 
 /** The patterns that users can choose: each group, followed by its types. A test event is only for one endpoint. */
@@ -98,7 +98,7 @@ const MANY: Partial<Record<EventType, { one: string; other: string }>> = {
 export function manyOf(type: EventType, events: number, subjects: number): string {
   const many = subjects > 1 ? MANY[type] : undefined
   if (many) return tn(many, subjects)
-  return tn({ one: '{event}, {n} time', other: '{event}, {n} times' }, events, { event: wordsOf(type) })
+  return tn({ one: '{event}, {n} time', other: '{event}, {n} times' }, events, { event: eventLabel(type) })
 }
 
 /** Whether the patterns contain the group of a type. */

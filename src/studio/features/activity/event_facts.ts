@@ -1,5 +1,5 @@
 import type { TonearmEvent } from '../../base/api.ts'
-import { bytes, clock, listText, plural } from '../../base/format.ts'
+import { bytes, formatClock, listText, plural } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { REASONS } from './event.ts'
 
@@ -14,7 +14,7 @@ export function factsOf({ data }: TonearmEvent): string {
     facts.error,
     facts.reason && t(REASONS[facts.reason as keyof typeof REASONS] ?? String(facts.reason)),
     Array.isArray(facts.failed_variants) && t('lacks {variants}', { variants: listText(facts.failed_variants) }),
-    typeof facts.duration === 'number' && clock(facts.duration),
+    typeof facts.duration === 'number' && formatClock(facts.duration),
     facts.is_restored && t('from the trash'),
     facts.is_trashed && t('into the trash'),
     useOf(facts.used_bytes, facts.max_bytes, bytes),

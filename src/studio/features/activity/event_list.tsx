@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 
+import { DAY } from '../../../contract/time.ts'
 import type { Failure, TonearmEvent } from '../../base/api.ts'
 import { exactTime, time } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
@@ -7,10 +8,9 @@ import { localeOf, t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { eventsBefore } from '../../data/events.ts'
 import { useList, usePages } from '../../data/list.ts'
-import { DAY } from '../../ui/charts/days.ts'
 import { More } from '../../ui/page/more.tsx'
 import { Empty } from '../../ui/page/states.tsx'
-import { manyOf, wordsOf } from './event.ts'
+import { manyOf, eventLabel } from './event.ts'
 import { factsOf } from './event_facts.ts'
 import { type EventGroup, groupEvents, subjectCount } from './event_groups.ts'
 import { Subject, SubjectPicture } from './subject.tsx'
@@ -125,7 +125,7 @@ function Line({ event, actor, showsSubject }: LineProperties) {
           </span>
         )}
         <span class={showsSubject ? 'soft' : undefined}>
-          {[wordsOf(type), factsOf(event)].filter(Boolean).join(' · ')}
+          {[eventLabel(type), factsOf(event)].filter(Boolean).join(' · ')}
         </span>
       </div>
       <About actor={actor} timestamp={timestamp} />

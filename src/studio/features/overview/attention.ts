@@ -1,5 +1,5 @@
+import { DAY } from '../../../contract/time.ts'
 import type { ApiKey, ShareLink, TonearmEvent, WebhookEndpoint } from '../../base/api.ts'
-import { DAY } from '../../ui/charts/days.ts'
 import { isUnwell } from '../webhooks/webhook.ts'
 
 /** The part "Needs attention" of the page Overview. */

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Failure } from '../../base/api.ts'
 import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
-import { type Read, useQuery } from '../../data/query.ts'
+import { type LoadContext, useQuery } from '../../data/query.ts'
 import { useSearchField } from '../../data/search.ts'
 import { isPlayable } from '../../data/views.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -60,7 +60,7 @@ function Results({ q, onSearch, ...found }: Found & { q: string; onSearch: (q: s
   const client = useClient()
   const tracks = useQuery({
     key: ['playlist search', q],
-    async load({ previous, isMore }: Read<TracksFound>): Promise<TracksFound | Failure> {
+    async load({ previous, isMore }: LoadContext<TracksFound>): Promise<TracksFound | Failure> {
       const before = isMore ? (previous?.tracks ?? []) : []
       const query = { q, offset: before.length, limit: TRACKS, include: INCLUDE }
       const answer = await client.get('/v1/track', { query })

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { pages } from '../../../client/index.ts'
 import { MAX_PLAYLIST_TRACKS } from '../../../contract/facts.ts'
 import type { Client, Collection, CoverImage, Failure } from '../../base/api.ts'
-import { clock, explain, plural } from '../../base/format.ts'
+import { formatClock, explain, plural } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
@@ -69,7 +69,7 @@ export function FoundRow({ track, onAdd, drag, contained }: Found & { track: Fou
           <Icon name="check" />
         </span>
       )}
-      <span class="duration">{clock(track.duration)}</span>
+      <span class="duration">{formatClock(track.duration)}</span>
       <AddButton label={t('Add {name}', { name })} onAdd={() => onAdd([track])} />
     </li>
   )

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 import type { CoverImage, Listed } from '../../base/api.ts'
-import { clock, plural } from '../../base/format.ts'
+import { formatClock, plural } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
 import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
@@ -106,7 +106,7 @@ export function FoundTrack({ track }: { track: Track }) {
           {collection.title}
         </a>
       )}
-      <span class="soft duration">{duration > 0 && clock(duration)}</span>
+      <span class="soft duration">{duration > 0 && formatClock(duration)}</span>
     </Item>
   )
 }

@@ -1,6 +1,6 @@
 import { MAX_PAGE } from '../../../contract/facts.ts'
 import type { Failure } from '../../base/api.ts'
-import { type Read, useQuery } from '../../data/query.ts'
+import { type LoadContext, useQuery } from '../../data/query.ts'
 
 /** A page of a list of the API. */
 interface Page<T> {
@@ -38,7 +38,7 @@ export function useFound<T>(
           key: ['search', kind, q],
           isKept: true,
           showsPrevious: true,
-          async load({ previous, isMore, signal }: Read<Found<T>>) {
+          async load({ previous, isMore, signal }: LoadContext<Found<T>>) {
             const before = previous?.entries ?? []
             const answer = await read({ ...rangeOf(before.length, size, isMore), signal })
             if (!answer.ok) return answer

@@ -2,10 +2,10 @@ import type * as z from 'zod'
 
 import { MAX_LINK_TITLE } from '../../../contract/facts.ts'
 import type { ShareUpdate } from '../../../contract/share.ts'
+import { DAY } from '../../../contract/time.ts'
 import type { ShareLink } from '../../base/api.ts'
 import { date } from '../../base/format.ts'
 import { t, text, tn } from '../../base/text.ts'
-import { DAY } from '../../ui/charts/days.ts'
 import { sitesOf } from './sites.ts'
 
 /** The settings of a link, as the user edits them. */

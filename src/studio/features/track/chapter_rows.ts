@@ -1,5 +1,5 @@
 import type { Chapter } from '../../../contract/chapter.ts'
-import { clock } from '../../../contract/facts.ts'
+import { formatClock } from '../../../contract/facts.ts'
 import type { Track } from '../../base/api.ts'
 import { t } from '../../base/text.ts'
 import { infoOf } from '../../data/track_text.ts'
@@ -34,7 +34,7 @@ export function timeText(seconds: number): string {
   const total = Math.round(seconds * 1000)
   const fraction = total % 1000
   const rest = fraction === 0 ? '' : `.${String(fraction).padStart(3, '0').replace(/0+$/, '')}`
-  return clock(Math.floor(total / 1000)) + rest
+  return formatClock(Math.floor(total / 1000)) + rest
 }
 
 /** Returns the seconds of a time such as `1:02:05`, `1:05.25` or `65`; null for other texts. */

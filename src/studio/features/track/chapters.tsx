@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 import { MAX_CHAPTERS } from '../../../contract/facts.ts'
 import type { Track } from '../../base/api.ts'
-import { clock } from '../../base/format.ts'
+import { formatClock } from '../../base/format.ts'
 import { t, tn } from '../../base/text.ts'
 import { nowPlaying, position } from '../../data/now_playing.ts'
 import { useStore } from '../../data/store.ts'
@@ -125,7 +125,7 @@ function Head({ editing }: Pick<Properties, 'editing'>) {
 
 /** Follows the position of the player. */
 function AddText({ track }: { track: Track }) {
-  return <>{t('Add a chapter at {time}', { time: clock(useStore(position) * track.duration) })}</>
+  return <>{t('Add a chapter at {time}', { time: formatClock(useStore(position) * track.duration) })}</>
 }
 
 /** Returns a function that focuses an element of the section, given as a selector, once it is shown. */

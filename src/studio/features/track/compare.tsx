@@ -1,7 +1,7 @@
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 import { readPlayView, type Track } from '../../base/api.ts'
-import { clock, explain, signed } from '../../base/format.ts'
+import { formatClock, explain, signed } from '../../base/format.ts'
 import { t, text } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { nowPlaying, position, togglePlay } from '../../data/now_playing.ts'
@@ -90,7 +90,7 @@ const defaults = (files: readonly TrackFile[]) => [
 
 function noteOf({ problem, difference, time }: Comparison): string {
   if (problem) return t('This browser cannot play one of these files. Choose two others.')
-  const at = clock(time)
+  const at = formatClock(time)
   if (difference === null) return t('{time} · measuring the loudness', { time: at })
   const n = signed(Math.abs(difference), 'dB')
   if (Math.abs(difference) < 0.05) return t('{time} · both are equally loud', { time: at })

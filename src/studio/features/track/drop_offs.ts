@@ -17,7 +17,7 @@ export interface DropOff {
 }
 
 /** Fewer visits have no meaningful drop-offs. */
-export const LEAST_VISITS = 10
+export const MIN_VISITS = 10
 /** A drop-off loses at least this share of all visits, and this number of them. */
 const LEAST_SHARE = 0.05
 const LEAST_LOST = 5
@@ -30,7 +30,7 @@ const MOST = 3
 
 /** Returns the largest drop-offs in the order of the track. */
 export function dropOffsOf({ step, visits, heard }: Curve): DropOff[] {
-  if (visits < LEAST_VISITS) return []
+  if (visits < MIN_VISITS) return []
   const width = Math.max(1, Math.round(Math.max(SECONDS / step, heard.length * SHARE)))
   const last = Math.floor(heard.length * (1 - END)) - width
   const lossAt = (from: number, to: number) => heard[from]! - heard[to]!

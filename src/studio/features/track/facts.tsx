@@ -1,6 +1,6 @@
 import type { TrackInfo } from '../../../contract/info.ts'
 import type { Track } from '../../base/api.ts'
-import { bytes, clock, listText, number, signed } from '../../base/format.ts'
+import { bytes, formatClock, listText, number, signed } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { infoOf } from '../../data/track_text.ts'
 import { loudnessNote, TARGET } from './loudness.ts'
@@ -92,7 +92,7 @@ function factsOf(track: Track, info: TrackInfo): [term: string, value: string][]
   const known: [string, string | false | undefined][] = [
     [t('Loudness range'), typeof range === 'number' && signed(range, 'LU')],
     [t('ReplayGain'), typeof gain === 'number' && signed(gain, 'dB')],
-    [t('Length'), track.duration > 0 && clock(track.duration)],
+    [t('Length'), track.duration > 0 && formatClock(track.duration)],
     [t('Silence'), silence && silenceText(silence)],
     [t('Source'), joined(format)],
     [t('Signal'), joined(signal)],

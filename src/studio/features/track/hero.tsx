@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 
 import type { PlayView, Track } from '../../base/api.ts'
-import { clock } from '../../base/format.ts'
+import { formatClock } from '../../base/format.ts'
 import { localeOf, t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { nowPlaying, playTrack, position } from '../../data/now_playing.ts'
@@ -80,15 +80,15 @@ export function Hero({ track, view, chapters }: Properties) {
         </ul>
       )}
       <p class="hero-times soft" dir="ltr">
-        <span>{isCurrent ? <Elapsed duration={duration} /> : clock(0)}</span>
-        <span>{clock(duration)}</span>
+        <span>{isCurrent ? <Elapsed duration={duration} /> : formatClock(0)}</span>
+        <span>{formatClock(duration)}</span>
       </p>
     </section>
   )
 }
 
 /** The position of the current track as text. */
-const Elapsed = ({ duration }: { duration: number }) => <>{clock(useStore(position) * duration)}</>
+const Elapsed = ({ duration }: { duration: number }) => <>{formatClock(useStore(position) * duration)}</>
 
 /** Returns the chapters with their ends, and a part before the first chapter if it does not start at 0. */
 function sectionsOf(chapters: readonly Mark[], duration: number): Section[] {

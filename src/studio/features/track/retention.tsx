@@ -1,5 +1,5 @@
 import type { Track } from '../../base/api.ts'
-import { clock, hours, number, percent } from '../../base/format.ts'
+import { formatClock, hours, number, percent } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
 import { t, tn } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
@@ -10,7 +10,7 @@ import { firstDay } from '../../ui/charts/days.ts'
 import { TimeChart } from '../../ui/charts/time_chart.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { Problem } from '../../ui/page/states.tsx'
-import { dropOffsOf, LEAST_VISITS } from './drop_offs.ts'
+import { dropOffsOf, MIN_VISITS } from './drop_offs.ts'
 
 /** The number of days until today that are shown. */
 const DAYS = 365
@@ -76,9 +76,9 @@ function Curve({ track, curve }: CurveProperties) {
       <TimeChart
         label={t('Share of visits that heard each part')}
         head={t('Time')}
-        spans={heard.map((_, at) => clock(at * step))}
-        first={clock(0)}
-        last={clock(duration)}
+        spans={heard.map((_, at) => formatClock(at * step))}
+        first={formatClock(0)}
+        last={formatClock(duration)}
         width={duration / step}
         marks={drops.map(({ at }) => at)}
         series={[
@@ -98,15 +98,15 @@ function Curve({ track, curve }: CurveProperties) {
           },
         ]}
       />
-      {visits < LEAST_VISITS && (
+      {visits < MIN_VISITS && (
         <p class="soft">
-          {t('With {n} or more visits, the places where many people stop listening are marked.', { n: LEAST_VISITS })}
+          {t('With {n} or more visits, the places where many people stop listening are marked.', { n: MIN_VISITS })}
         </p>
       )}
       {drops.length > 0 && (
         <ol class="drop-offs" aria-label={t('Where many stop listening')}>
           {drops.map(({ at, before, after }) => {
-            const time = clock(at * step)
+            const time = formatClock(at * step)
             return (
               <li key={at}>
                 <Button small icon="play" label={t('Play before {time}', { time })} onClick={() => play(at * step)}>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 
-import { clock, date, percent, signed } from '../../base/format.ts'
+import { formatClock, date, percent, signed } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
 import { localeOf, t } from '../../base/text.ts'
 import { usesTags } from '../../data/organization.ts'
@@ -128,7 +128,7 @@ function Cells(properties: Properties) {
           <Remedy row={row} sent={sent} actions={actions} />
         )}
       </Cell>
-      <Cell name="duration">{isDone && clock(row.duration)}</Cell>
+      <Cell name="duration">{isDone && formatClock(row.duration)}</Cell>
       <Cell name="loudness">{isDone && typeof loudness === 'number' && signed(loudness, 'LUFS')}</Cell>
       <Cell name="added">
         <time dateTime={row.created_at}>{date(row.created_at)}</time>

@@ -1,7 +1,7 @@
+import { HOUR } from '../../../contract/time.ts'
 import type { WebhookEndpoint } from '../../base/api.ts'
 import { dayText } from './webhook.ts'
 
-const HOUR = 3_600_000
 const KINDS = ['delivered', 'pending', 'failed'] as const
 const [STEP, WIDTH, HEIGHT] = [10, 8, 32]
 

@@ -10,7 +10,7 @@ import { Copyable } from '../../ui/page/copyable.tsx'
 import { Back } from '../../ui/page/page_head.tsx'
 import { NotLoaded, NotRenewed } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
-import { wordsOf } from '../activity/event.ts'
+import { eventLabel } from '../activity/event.ts'
 import { Subject } from '../activity/subject.tsx'
 import { outcomeOf, pauseOf, stateOf } from './webhook.ts'
 
@@ -24,7 +24,7 @@ export function DeliveryPage({ id }: PageProperties) {
     every: ({ webhook_delivery }) => pauseOf([webhook_delivery]),
   })
   const delivery = loaded.answer?.webhook_delivery
-  useTitle(delivery && wordsOf(delivery.type))
+  useTitle(delivery && eventLabel(delivery.type))
   if (!delivery) return <NotLoaded {...loaded} />
 
   async function sendAgain() {
@@ -38,7 +38,7 @@ export function DeliveryPage({ id }: PageProperties) {
       <Back href={href('webhook', delivery.endpoint_id)} label={t('Webhook')} />
       <div class="page-head">
         <div class="key-text">
-          <h1>{wordsOf(delivery.type)}</h1>
+          <h1>{eventLabel(delivery.type)}</h1>
           <p class="soft">
             <Subject subject={delivery.subject} /> · {exactTime(delivery.created_at)}
           </p>

@@ -10,7 +10,7 @@ import { Check, SelectField, TextField } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'
 import { Cancel, Dialog, DISCARD } from '../../ui/page/dialog.tsx'
 import { Message } from '../../ui/page/states.tsx'
-import { isWithin, PATTERNS, wordsOf } from '../activity/event.ts'
+import { isWithin, PATTERNS, eventLabel } from '../activity/event.ts'
 import { LOSES_SECRET, Secret } from '../keys/secret.tsx'
 
 const SCOPES = [
@@ -150,7 +150,7 @@ function EventsField({ before, events, onChange, error }: EventsProperties) {
                 key={pattern}
                 label={
                   <>
-                    {wordsOf(pattern)} <code class="soft">{pattern}</code>
+                    {eventLabel(pattern)} <code class="soft">{pattern}</code>
                   </>
                 }
                 checked={events.includes(pattern)}

@@ -15,7 +15,7 @@ import { More } from '../../ui/page/more.tsx'
 import { Back, Tabs } from '../../ui/page/page_head.tsx'
 import { Empty, NotLoaded, NotRenewed } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
-import { wordsOf } from '../activity/event.ts'
+import { eventLabel } from '../activity/event.ts'
 import { Subject } from '../activity/subject.tsx'
 import { NewSecret } from '../keys/new_secret.tsx'
 import { DayBar } from './day_bar.tsx'
@@ -66,7 +66,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
           <h1>{endpoint.title}</h1>
           <code class="soft">{endpoint.url}</code>
           <p class="soft">
-            <Health endpoint={endpoint} /> · {listText(endpoint.events.map(wordsOf))}
+            <Health endpoint={endpoint} /> · {listText(endpoint.events.map(eventLabel))}
             {endpoint.is_ordered && ` · ${t('in order')}`}
             {endpoint.previous_secret_expires_at &&
               ` · ${t('old secret until {time}', { time: dateTime(endpoint.previous_secret_expires_at) })}`}
@@ -240,7 +240,7 @@ const Deliveries = ({ deliveries }: { deliveries: WebhookDelivery[] }) => (
         {deliveries.map((delivery) => (
           <tr key={delivery.id}>
             <th scope="row">
-              <a href={href('delivery', delivery.id)}>{wordsOf(delivery.type)}</a>
+              <a href={href('delivery', delivery.id)}>{eventLabel(delivery.type)}</a>
             </th>
             <td data-label={t('Subject')}>
               <Subject subject={delivery.subject} />

@@ -2,7 +2,7 @@ import type { WebhookEndpoint } from '../../base/api.ts'
 import { date, dateTime, listText } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
 import { t } from '../../base/text.ts'
-import { wordsOf } from '../activity/event.ts'
+import { eventLabel } from '../activity/event.ts'
 import { DayBar } from './day_bar.tsx'
 import { Health } from './health.tsx'
 
@@ -44,7 +44,7 @@ const Row = ({ endpoint, count }: { endpoint: WebhookEndpoint; count: number }) 
         <Health endpoint={endpoint} />
       </td>
       <td data-label={t('Events')}>
-        <span class="key-name">{listText(events.map(wordsOf))}</span>
+        <span class="key-name">{listText(events.map(eventLabel))}</span>
       </td>
       <td data-label={t('Last success')}>
         <span title={last_success_at ? dateTime(last_success_at) : undefined}>

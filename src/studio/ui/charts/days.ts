@@ -1,9 +1,7 @@
+import { DAY } from '../../../contract/time.ts'
 import { localeOf } from '../../base/text.ts'
 
 /** Days in UTC, as in statistics and charts. */
-
-/** Milliseconds of a day. */
-export const DAY = 24 * 3600_000
 
 interface Day {
   /** `2026-11-25` */
