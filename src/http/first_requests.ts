@@ -4,7 +4,7 @@ import type { Client } from '../adapters/db/query.ts'
 import type { Context } from '../context.ts'
 import { missingSettings } from '../core/required_settings.ts'
 import { playTrack } from '../resources/play/playback.ts'
-import { isSessionToken } from '../resources/play/session_reader.ts'
+import { isSigned } from '../resources/play/session_reader.ts'
 import { playSession } from '../resources/play/session_view.ts'
 import { errorResponse } from './answer.ts'
 import { countedPart } from './auth/limit_rate.ts'
@@ -40,7 +40,7 @@ function routeOf(cache: IsolateCache, path: string): Route | null {
     ]
   const [, prefix, text = '', id] = /^\/(v1\/play|embed)\/([\w.-]+)(?:\/([\w-]+))?$/.exec(path) ?? []
   const track = id?.toLowerCase()
-  const isToken = isSessionToken(text)
+  const isToken = isSigned(text)
   const session = isToken ? text : text.toLowerCase()
   if (isToken || isIssuedId(session)) {
     const answer =

@@ -29,12 +29,10 @@ export interface CachedResponse {
 export function createIsolateCache() {
   const responses = createLru<CachedResponse>({ entries: 2000, bytes: 24e6 })
   const tracks = createLru<CachedTrack>({ entries: 1000, bytes: 32e6 })
-  const keys = createKeyCache()
-  const sessions = createLru<PlayedSession>({ entries: 5000, bytes: 8e6 })
   return {
-    keys,
+    keys: createKeyCache(),
     /** Sessions never change, so they are cached until they expire; signed ones for a short time, because their key may be revoked. */
-    sessions,
+    sessions: createLru<PlayedSession>({ entries: 5000, bytes: 8e6 }),
     tracks,
     responses,
     size: createDatabaseSize(),
@@ -42,11 +40,6 @@ export function createIsolateCache() {
     blockedClients: createLru<true>({ entries: 10_000, bytes: 1e6 }),
     /** Clients that entered a wrong password within the last minute, by share and IP address. */
     wrongPasswords: createLru<true>({ entries: 10_000, bytes: 2e6 }),
-    /** Removes a key that was changed, and the sessions that it has signed. */
-    evictKey(api_key_id: string): void {
-      keys.evict(api_key_id)
-      sessions.evictIf(({ value }) => value.signed?.api_key_id === api_key_id)
-    },
     /** The number of invalidations so far. A result that was read before an invalidation must not be cached after it. */
     changes: 0,
     /** Invalidates an organization's entries. It is called after any change that is visible to the organization's listeners. */

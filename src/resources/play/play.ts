@@ -18,7 +18,7 @@ import { bindingScope, chosenVariants, mayDownload, mayReach, inScope } from '..
 import { shareNotFound } from '../share/share_holder.ts'
 import { listenerHash } from './listener.ts'
 import { findPlayback, notReady, playTrack } from './playback.ts'
-import { decodeView, isSessionToken, rowReader, type Wanted } from './session_reader.ts'
+import { decodeView, isSigned, rowReader, type Wanted } from './session_reader.ts'
 import { bindView, playSession, readView, toPlaySession, toView } from './session_view.ts'
 import { findZip } from './zip.ts'
 
@@ -70,7 +70,7 @@ export async function findPlaySession(
   play_session_id: string,
   wanted: { views?: number | undefined } = {},
 ) {
-  if (isSessionToken(play_session_id)) return findSignedSession(context, play_session_id)
+  if (isSigned(play_session_id)) return findSignedSession(context, play_session_id)
   checkSessionId(play_session_id, context.now)
   const session = await context.db
     .select()

@@ -14,7 +14,7 @@ import { appearance } from '../library/appearance.ts'
 import { coverDesign, coverImage, coverOrFirst } from '../library/cover_image.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
 import { heardToken } from './heard_token.ts'
-import { checkSite, readerOf } from './session_reader.ts'
+import { readerOf } from './session_reader.ts'
 
 /** A session and a track that it plays. Each is undefined if it was not found. */
 interface PlaybackParts {
@@ -87,7 +87,7 @@ export async function findSession(context: Context<Client>, play_session_id: str
 /** Returns the session if it has not ended and the web page that sends the request may use it. */
 export function usable(context: Context<Client>, found: PlayedSession | null | undefined): PlayedSession {
   const session = checkExpiry('play session', found ?? undefined, context.now)
-  checkSite(context, session)
+  session.signed?.checkSite(context)
   return session
 }
 

@@ -1,13 +1,12 @@
 import { isIssuedId } from '../../adapters/crypto/id.ts'
 import { type EmbedRow, embedRows } from '../../adapters/db/play/embed_rows.ts'
 import { firstPlayRows, nextPlayRows } from '../../adapters/db/play/first_play_rows.ts'
-import { type PlayedSession, type PlayRow, playRows } from '../../adapters/db/play/play_rows.ts'
+import { type PlayRow, playRows } from '../../adapters/db/play/play_rows.ts'
 import { type ListKey, ownerOf, sessionLists } from '../../adapters/db/play/session_list.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import { checkSessionId } from '../../adapters/db/session_id.ts'
 import type { Context } from '../../context.ts'
-import { MAX_SESSION_TOKEN, SESSION_TOKEN } from '../../contract/facts.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { notFound } from '../../core/errors.ts'
 
 type Rows = Record<string, unknown>[]
 
@@ -49,29 +48,16 @@ export const rowReader = (session_id: string): SessionReader => ({
   bindLists: (db, limit) => bindLists(db, { play_session_id: session_id }, limit),
 })
 
-const TOKEN = new RegExp(`^${SESSION_TOKEN}$`)
-
-/** Whether a text has the form of a signed play session. */
-export const isSessionToken = (text: string) => text.length <= MAX_SESSION_TOKEN && TOKEN.test(text)
+/** Whether an id is that of a signed session: ids of rows have no dots. `readSigned` checks its form. */
+export const isSigned = (id: string) => id.includes('.')
 
 /**
  * Returns the reader of a session. `id` is an id in lower case, or a token. Throws without a query: 404 for an id that cannot exist, and the
  * errors of `verifySessionToken` for a token.
  */
 export async function readerOf({ env, now }: Context<Client>, id: string): Promise<SessionReader> {
-  if (isSessionToken(id)) return (await import('./signed_session.ts')).readSigned(env, id, now)
+  if (isSigned(id)) return (await import('./signed_session.ts')).readSigned(env, id, now)
   if (!isIssuedId(id)) throw notFound('play session')
   checkSessionId(id, now)
   return rowReader(id)
-}
-
-/**
- * Throws 403 on web pages of other sites than the key of a signed session allows. Browsers omit `Origin` only in same-origin requests, such as those of the
- * service's own pages.
- */
-export function checkSite({ origin, base_url }: Context<Client>, { signed }: PlayedSession): void {
-  const allowed = signed?.allowed_origins
-  if (!allowed || origin === null || allowed.includes(origin.toLowerCase()) || origin === new URL(base_url).origin)
-    return
-  throw new ApiError('origin_not_allowed', `This signed play session may not be used on ${origin.slice(0, 255)}`)
 }

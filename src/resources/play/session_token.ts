@@ -2,7 +2,14 @@ import { encoder, hmac, importKey } from '../../adapters/bucket/presign.ts'
 import { createLru } from '../../adapters/cache/lru.ts'
 import { idsBefore } from '../../adapters/crypto/id.ts'
 import { sha256, toHex } from '../../adapters/crypto/secret.ts'
-import { MAX_LISTENER, MAX_SESSION_TTL, MAX_SESSION_VARIANTS, TOKEN_CLOCK_SKEW } from '../../contract/facts.ts'
+import {
+  MAX_LISTENER,
+  MAX_SESSION_TOKEN,
+  MAX_SESSION_TTL,
+  MAX_SESSION_VARIANTS,
+  SESSION_TOKEN,
+  TOKEN_CLOCK_SKEW,
+} from '../../contract/facts.ts'
 import type { PlayScope } from '../../contract/play.ts'
 import { HOUR } from '../../contract/time.ts'
 import { invalid, notFound, sessionExpired, unauthorized } from '../../core/errors.ts'
@@ -38,6 +45,8 @@ interface SigningKey {
 
 /** The keys of the last tokens that were right. */
 const signingKeys = createLru<SigningKey>({ entries: 1000, bytes: 500_000 })
+
+const FORM = new RegExp(`^${SESSION_TOKEN}$`)
 
 const badToken = (problem: string) => unauthorized(`This signed play session is not valid: ${problem}`)
 
@@ -149,9 +158,11 @@ function checkClaims(claims: Record<string, unknown>): Claims {
 
 /**
  * Verifies a token. Throws 401 if its signature is wrong or it was signed in the future, 400 if its claims are invalid, 410 if it has expired, and 404
- * if its resource cannot exist. It does not query the database.
+ * if its resource cannot exist or the text is no token. It does not query the database.
  */
 export async function verifySessionToken(env: Env, token: string, now: number): Promise<SessionToken> {
+  // Like any other text that is no id.
+  if (token.length > MAX_SESSION_TOKEN || !FORM.test(token)) throw notFound('play session')
   const { claims, mac, ...by } = await verifySignature(env, token)
   const { scope, id, iat, exp, nbf = 0, variants = [], is_downloadable = false, listener = null } = checkClaims(claims)
   if (Math.max(iat, nbf) > now / 1000 + TOKEN_CLOCK_SKEW) throw badToken('its iat or nbf is in the future')

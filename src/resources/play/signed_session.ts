@@ -1,8 +1,11 @@
+import { createLru } from '../../adapters/cache/lru.ts'
 import type { EmbedRow } from '../../adapters/db/play/embed_rows.ts'
 import type { PlayedSession, PlayRow } from '../../adapters/db/play/play_rows.ts'
 import { type SignedRow, signedRows, type SignedViewRow } from '../../adapters/db/play/signed_rows.ts'
 import type { Client } from '../../adapters/db/query.ts'
+import type { Context } from '../../context.ts'
 import { KEY_CACHE_SECONDS } from '../../contract/facts.ts'
+import { MINUTE } from '../../contract/time.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { queueKeyUse } from '../../domain/key_use.ts'
 import { defaultVariants } from '../keys/default_variants.ts'
@@ -21,6 +24,15 @@ function variantsOf(wanted: string[], granted: string[] | null): string[] {
   if (allowed.length === 0)
     throw new ApiError('insufficient_scope', `The signing key allows none of the variants ${wanted.join(', ')}`)
   return allowed
+}
+
+/** The keys whose use this isolate has reported. The row shows it only after a while, and until then each new listener would report it again. */
+const reported = createLru<true>({ entries: 1000, bytes: 100_000 })
+
+async function reportUse(env: Env, key: SignedRow, now: number): Promise<void> {
+  if (reported.get(key.id, now)) return
+  reported.set(key.id, true, { organization_id: '', bytes: 100, until: now + MINUTE })
+  await queueKeyUse(env, key)
 }
 
 const ended = () =>
@@ -47,7 +59,7 @@ export async function readSigned(env: Env, text: string, now: number) {
     // Without a row, the key no longer exists or its secret is another one.
     if (!first?.session) throw ended()
     const session = await toSession(token, text, first.session, now)
-    await queueKeyUse(env, first.session)
+    await reportUse(env, first.session, now)
     return [first, ...others].map((row) => ({ ...row, session }))
   }
   return {
@@ -68,6 +80,16 @@ export async function readSigned(env: Env, text: string, now: number) {
     bindLists: (db: Client, limit: number) =>
       Object.values(signedRows.lists).map((list) => list.bind(db, { ...values, limit })),
   }
+}
+
+/**
+ * Throws 403 on web pages of other sites than the key allows. Browsers omit `Origin` only in same-origin requests, such as those of the service's own
+ * pages.
+ */
+function checkSite({ origin, base_url }: Pick<Context, 'origin' | 'base_url'>, allowed: string[] | null): void {
+  if (!allowed || origin === null || allowed.includes(origin.toLowerCase()) || origin === new URL(base_url).origin)
+    return
+  throw new ApiError('origin_not_allowed', `This signed play session may not be used on ${origin.slice(0, 255)}`)
 }
 
 /** Returns the session of a token, within the limits of its key. Throws 404 if the key does not apply to the resource. */
@@ -94,6 +116,12 @@ async function toSession(token: SessionToken, id: string, row: SignedRow, now: n
     created_at,
     share_id: null,
     listener: listener === null || listener_key === null ? null : await hashListener(listener_key, listener),
-    signed: { api_key_id, session_uuid, until: now + KEY_CACHE_SECONDS * 1000, allowed_origins },
+    signed: {
+      api_key_id,
+      session_uuid,
+      until: now + KEY_CACHE_SECONDS * 1000,
+      allowed_origins,
+      checkSite: (request) => checkSite(request, allowed_origins),
+    },
   }
 }

@@ -114,6 +114,8 @@ export interface Signed {
   until: number
   /** The web pages of which sites may read the session; null for all. */
   allowed_origins: string[] | null
+  /** Throws 403 for a request from a web page of another site. */
+  checkSite: (request: { origin: string | null; base_url: string }) => void
 }
 type SelectedRow = NonNullable<Awaited<ReturnType<(typeof playRows)['get']>>>
 /** `id` is the text that the caller sent: that of a row, or a signed token. */
