@@ -98,7 +98,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
     'miss_rate',
     limits.MISS_RATE,
     'requests per minute',
-    'play sessions, tracks and heard_tokens that do not exist, by one address',
+    'play sessions, tracks and heard_tokens that do not exist or are forged, by one address',
   ),
   limit(
     'heard_rate',
