@@ -91,7 +91,8 @@ const projects = [
   'test/contract',
   'test/container',
 ]
-type Step = { name: string; check: () => Result | Promise<Result>; after?: string }
+/** `after`: the step that must have passed before. `advice` is printed if the step fails. */
+type Step = { name: string; check: () => Result | Promise<Result>; after?: string; advice?: string }
 
 const step = (name: string, ...command: [string, ...string[]]): Step => ({ name, check: () => run(...command) })
 // The longest steps start first.
@@ -99,7 +100,10 @@ const steps: Step[] = [
   step('build', 'node', 'scripts/build.ts'),
   ...projects.map((project) => step(`types of ${project}`, 'tsc', '--singleThreaded', '-p', project)),
   step('lint', 'oxlint', '--type-aware', '--deny-warnings'),
-  step('spelling', 'cspell', 'lint', '--no-progress', '--no-summary'),
+  {
+    ...step('spelling', 'cspell', 'lint', '--no-progress', '--no-summary'),
+    advice: 'Add a real term to `words` in cspell.json (docs/development/language.md)',
+  },
   {
     ...step(
       'deploy dry run',
@@ -135,7 +139,7 @@ const unfinished = new Set(waiting.map(({ name }) => name))
 const failed: string[] = []
 let wake = Promise.withResolvers<void>()
 
-/** Runs waiting steps one after the other, until none is left. A step that comes after another one runs even if that one fails. */
+/** Runs waiting steps one after the other, until none is left. A step that comes after one that failed is not run. */
 async function work(): Promise<void> {
   for (;;) {
     const index = waiting.findIndex(({ after }) => !after || !unfinished.has(after))
@@ -145,12 +149,14 @@ async function work(): Promise<void> {
   }
 }
 
-async function perform({ name, check }: Step): Promise<void> {
+async function perform({ name, check, after = '', advice = '' }: Step): Promise<void> {
   const started = Date.now()
   const { ok, output } = await Promise.resolve()
-    .then(check)
+    .then(() => (failed.includes(after) ? { ok: false, output: `${after} failed\n` } : check()))
     .catch((error: Error) => ({ ok: false, output: `${error.stack}\n` }))
-  console.log(`${output}${ok ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
+  console.log(
+    `${output}${ok ? 'ok    ' : `${advice && `${advice}\n`}FAILED`} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`,
+  )
   if (!ok) failed.push(name)
   unfinished.delete(name)
   wake.resolve()
