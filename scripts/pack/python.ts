@@ -26,9 +26,10 @@ export const safe = (name: string) => (KEYWORDS.includes(name) ? `${name}_` : na
 /** A docstring with three quotes. */
 const docstring = (text: string) => `"""${text.replaceAll('\\', '\\\\').replaceAll('"""', '"')}"""`
 
-/** Collects the classes of `types.py`. */
+/** Collects the classes of `types.py`, and the aliases, which are values that programs may use, such as `TonearmEvent | None`. */
 class Types {
   readonly declarations: string[] = []
+  readonly #aliases = new Map<string, string>()
   readonly #names = new Set<string>()
 
   /** Declares a schema under a name, and returns the name. Other schemas become aliases. */
@@ -36,9 +37,20 @@ class Types {
     if (this.#names.has(name)) return name
     this.#names.add(name)
     if (schema.type === 'object' && schema.properties) this.#declareDict(name, schema)
-    // The type is a string, because it may refer to later classes.
-    else this.declarations.push(`${name}: TypeAlias = ${JSON.stringify(this.typeOf(schema, `${name}Item`))}`)
+    else this.#aliases.set(name, this.typeOf(schema, `${name}Item`))
     return name
+  }
+
+  /** Returns the aliases, each after those to which it refers. They come after all classes. */
+  aliases(): string[] {
+    const isDone = new Set<string>()
+    const add = (name: string): string[] => {
+      const type = this.#aliases.get(name)
+      if (type === undefined || isDone.has(name)) return []
+      isDone.add(name)
+      return [...(type.match(/\w+/g) ?? []).flatMap(add), `${name}: TypeAlias = ${type}`]
+    }
+    return [...this.#aliases.keys()].flatMap(add)
   }
 
   #declareDict(name: string, { properties, required = [] }: Json): void {
@@ -174,7 +186,7 @@ export function pythonModules(): Record<string, string> {
       `    async def ${name}(${signature}) -> ${returns}:\n        ${docstring(summary)}\n        return await asyncio.to_thread(self._operations.${name}${passed && `, ${passed}`})\n`,
   )
   return {
-    'types.py': `${HEAD}\nfrom typing import Any, Literal, NotRequired, TypeAlias, TypedDict\n\n${types.declarations.join('\n\n')}\n`,
+    'types.py': `${HEAD}\nfrom typing import Any, Literal, NotRequired, TypeAlias, TypedDict\n\n${[...types.declarations, ...types.aliases()].join('\n\n')}\n`,
     '_operations.py': [
       `${HEAD}\nimport asyncio\nfrom typing import Literal\n\nfrom . import types\nfrom ._transport import Transport\n`,
       `\nclass Operations:\n    def __init__(self, transport: Transport) -> None:\n        self._transport = transport\n\n${sync.join('\n')}`,

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 import { type ESTree, parseSync, Visitor } from 'vite'
 
+import { keyOf } from '../../src/studio/base/text.ts'
+
 /** Reads the texts of the studio from its sources, and changes the English text in a translation. */
 
 const ROOT = new URL('../../src/studio/', import.meta.url)
@@ -116,13 +118,29 @@ export function readTexts(): StudioTexts {
   return found
 }
 
-/** Returns a table of translations in which an English text has another wording. */
-export function renameText(source: string, before: string, after: string): string {
+/** Maps the plural categories that a language uses for the numbers up to 1,000 to these numbers. `other` is enough for 0. */
+export function pluralNumbers(locale: string) {
+  const rules = new Intl.PluralRules(locale)
+  const numbers = Map.groupBy(Array(1001).keys(), (n) => rules.select(n))
+  numbers.delete('zero')
+  return numbers
+}
+
+/**
+ * Returns a table of translations in which an English text has another wording; null if the table does not have the text. Punctuation does not count.
+ * Throws if it has the new wording already.
+ */
+export function renameText(source: string, before: string, after: string): string | null {
   const spans: ESTree.Span[] = []
   const visitor = new Visitor({
-    Property: ({ key }) => nameOf(key) === before && void spans.push(key),
+    Property({ key }) {
+      const name = keyOf(nameOf(key) ?? '')
+      if (name === keyOf(before)) spans.push(key)
+      else if (name === keyOf(after)) throw new Error(`There is a translation of "${after}" already`)
+    },
   })
   visitor.visit(parseSync('texts.ts', source).program)
+  if (spans.length === 0) return null
   return spans.reduceRight(
     (text, { start, end }) => text.slice(0, start) + JSON.stringify(after) + text.slice(end),
     source,

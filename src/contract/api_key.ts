@@ -40,7 +40,7 @@ export const ApiKey = named('ApiKey', {
   expires_at: Timestamp.nullable(),
   /** When it was issued. */
   created_at: Timestamp,
-  /** Accurate to a few minutes; null if the key was never used. */
+  /** Accurate to about ten minutes; null if the key was never used. */
   last_used_at: Timestamp.nullable(),
 })
 export type ApiKey = z.infer<typeof ApiKey>

@@ -151,7 +151,7 @@ export const SkippedVariant = z.object({
   reason: z.string(),
 })
 export const ReplacedUpload = z.object({
-  /** As in the request for the upload URL. */
+  /** `file_name` of the request for the upload URL, on one line and without folders; by default, that of the track then. */
   file_name: z.string(),
   /** Bytes that had arrived. */
   size: z.int(),

@@ -206,7 +206,7 @@ export type TrackUpdate = z.infer<typeof TrackUpdate>
 
 /** The upload to the newest upload URL of a track. Sizes are in bytes. */
 export const UploadState = named('UploadState', {
-  /** Bytes of the uploaded file that waits to be processed; null if none is waiting. */
+  /** Bytes of the file that arrived last; null while one is expected, and after processing unless an upload session created the track. */
   received_size: z.int().nullable(),
   /** The `file_size` of the request for the URL; null if the request had none, or if nothing is expected. */
   expected_size: z.int().nullable(),

@@ -8,6 +8,7 @@ import { wakeIfSubscribed } from '../adapters/queue/wake_webhooks.ts'
 import type { System } from '../context.ts'
 import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
+import { DAY } from '../contract/time.ts'
 import { purgeLaterFrom } from './cleanup/purge.ts'
 import { countUploaded, fitsQuotas, quotaExceeded, type Upload } from './quota.ts'
 import { isMadeFrom } from './stored_files.ts'
@@ -36,6 +37,9 @@ type Waiting = Pick<
 
 /** The `next_check_at` of a track that the sweep no longer checks. If a file arrives later, R2's event or a request that reads the track finds it. */
 const NEVER = Number.MAX_SAFE_INTEGER
+
+/** Maximum milliseconds between two checks of a handle, so that the row of a deleted track, which has a file name, soon goes. */
+const MAX_PAUSE = 7 * DAY
 
 /** Whether the track is still waiting for the upload that was checked. */
 const waitsFor = (track: Waiting) =>
@@ -247,7 +251,7 @@ async function checkHandle(system: System, { track_id, path, expires_at }: Uploa
     ...(isDone ? [db.delete(uploadHandles).where(sql`${isHandle} and not ${isHandleNeeded(track_id, path)}`)] : []),
     db
       .update(uploadHandles)
-      .set({ check_at: now + Math.max(CHECK_AFTER, now - expires_at) })
+      .set({ check_at: now + Math.min(Math.max(CHECK_AFTER, now - expires_at), MAX_PAUSE) })
       .where(isHandle),
   ])
 }

@@ -156,16 +156,16 @@ export async function discardUpload(
   track_id: string,
   { path, size }: { path: string; size: number },
 ): Promise<boolean> {
-  const isUnlisted = sql`track_id = ${track_id} and path = ${path} and state = 'open' and not ${isUnchecked(track_id, path)}`
+  // A handle stays open while its file is only kept: for a track in the trash, which may be restored, or for a track that waits for it.
+  const isReplaced = sql`exists (select 1 from tracks where id = ${track_id} and source_path > ${path})`
+  const isUnlisted = sql`track_id = ${track_id} and path = ${path} and state = 'open' and ${isReplaced} and not ${isUnchecked(track_id, path)}`
   const isUsed = sql<number>`exists (select 1 from tracks where id = ${track_id} and ${isMadeFrom(path)}) or ${isHandleNeeded(track_id, path)}`
   const use = db.select({ isUsed: isUsed.as('is_used') }).from(sql`(select 1)`)
   const resultOf = await runBatch(db, [
     db
       .update(tracks)
       .set({ info: withReplaced(sql`info`, listedName(sql`${path}`), sql`${size}`) })
-      .where(
-        sql`id = ${track_id} and source_path > ${path} and exists (select 1 from upload_handles where ${isUnlisted})`,
-      ),
+      .where(sql`id = ${track_id} and exists (select 1 from upload_handles where ${isUnlisted})`),
     db.update(uploadHandles).set({ state: 'replaced' }).where(isUnlisted),
     use,
   ])

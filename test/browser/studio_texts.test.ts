@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   languageFiles,
+  pluralNumbers,
   readTexts,
   readSource,
   renameText,
@@ -22,15 +23,7 @@ const load = (locale: string) => import(`../../src/studio/texts/${locale}.ts`) a
 const { texts: english, untranslated } = readTexts()
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted()
 
-/** Maps the plural categories of each language to the numbers that have them. `other` is enough for 0. */
-const NUMBERS = new Map(
-  LANGUAGES.map((locale) => {
-    const rules = new Intl.PluralRules(locale)
-    const numbers = Map.groupBy(Array(1001).keys(), (n) => rules.select(n))
-    numbers.delete('zero')
-    return [locale, numbers]
-  }),
-)
+const NUMBERS = new Map(LANGUAGES.map((locale) => [locale, pluralNumbers(locale)]))
 
 /** Returns what is wrong with the translation of an English text that has a singular, or has none. */
 function faultsOf(locale: string, text: string, one: string | undefined, translation: string | Plural): string[] {
@@ -101,7 +94,10 @@ test.each(LANGUAGES)(
     const used = new Map([...english].map(([text, one]) => [keyOf(text), { text, one }]))
     const faults = Object.entries(texts).flatMap(([key, translation]) => {
       const found = used.get(keyOf(key))
-      if (!found) return [`${key}: is not used. Remove it, or see npm run texts -- --rename`]
+      if (!found)
+        return [
+          `${key}: the code does not contain it. Remove it, or rename it (docs/development/where.md#texts-of-the-studio)`,
+        ]
       return faultsOf(locale, found.text, found.one, translation).map((fault) => `${key}: ${fault}`)
     })
     expect(faults).toEqual([])
@@ -109,6 +105,11 @@ test.each(LANGUAGES)(
     expect(same.length, same.join()).toBeLessThan(english.size / 8)
   },
 )
+
+test.each(LANGUAGES)('%s shows uploads in the same language as the uploader', async (locale) => {
+  const element = (await import(`../../src/elements/texts/${locale}.ts`)) as Language
+  expect((await load(locale)).uploader).toBe(element.uploader)
+})
 
 test.each(LANGUAGES)('%s translates only failures that exist', async (locale) => {
   const codes = [ERROR_MEANINGS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS].flatMap(Object.keys)
@@ -129,7 +130,9 @@ test('a text keeps its translation when its punctuation changes, and is in Engli
 test('a text with other words keeps its translation when it is renamed', () => {
   const source = `export const texts = {\n  Old: 'Alt',\n  'Old {n}': { other: 'Old' },\n}\n`
   expect(renameText(source, 'Old', 'Ancient')).toBe(source.replace('Old:', '"Ancient":'))
-  expect(renameText(source, 'Old {n}', 'It’s {n}')).toBe(source.replace("'Old {n}'", '"It’s {n}"'))
+  expect(renameText(source, 'Old, {n}.', 'It’s {n}')).toBe(source.replace("'Old {n}'", '"It’s {n}"'))
+  expect(renameText(source, 'Older', 'Ancient')).toBeNull()
+  expect(() => renameText(source, 'Old', 'Old: {n}')).toThrow('There is a translation of "Old: {n}" already')
 })
 
 test.each(cssFiles())('%s has only logical directions, so that it fits languages from right to left', (_, css) =>

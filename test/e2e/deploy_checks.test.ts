@@ -57,15 +57,16 @@ test('a deployment places bucket and database, and switches on read replication,
   // The database has rows, and its second migration is pending.
   const { sql } = databases.get('tonearm')!
   sql.exec(`delete from d1_migrations where name like '0001%'; drop trigger collections_search_insert;
+    drop trigger playlists_search_insert; drop trigger playlists_search_title_insert; drop trigger playlists_count_insert;
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 100002)
-    insert into usage_days (organization_id, date) select 'o' || i, '2026-01-01' from n;
+    insert into playlists (id, organization_id, title, metadata, theme, cover_colors, seq, created_at) select i, 'o1', '', '{}', '', '[]', i, 1 from n;
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 1234)
     insert into collections (id, organization_id, title, metadata, theme, cover_colors, seq, created_at) select i, 'o1', '', '{}', '', '[]', i, 1 from n`)
   const dry = await deploy(cloudflare, [...IMAGE, '--dry-run', '--location', 'apac'])
   expect(dry.output).toMatch(/where the data is: bucket and listening in weur; --location has no effect any more\n/)
   expect(dry.output).toMatch(/read replication: is on\nok {6}migrations: to be applied: 0001_triggers.sql\n/)
   expect(dry.output).toMatch(
-    /They name .*collections \(1,234 rows\).*usage_days \(more than 100,000 rows\).*the database has \d+\.\d MB\./,
+    /They name .*collections \(1,234 rows\).*playlists \(more than 100,000 rows\).*the database has \d+\.\d MB\./,
   )
   expect(dry.changes).toEqual([])
 

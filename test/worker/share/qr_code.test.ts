@@ -1,5 +1,5 @@
 import { exports } from 'cloudflare:workers'
-import decodeQR from 'qr/decode.js'
+import decode from 'qr/decode.js'
 import { expect, it } from 'vitest'
 
 /** Pixels of each module. */
@@ -18,7 +18,7 @@ function read(svg: string): string {
       const row = Number(y) * SCALE + Math.floor(i / SCALE)
       data.fill(0, 4 * (row * width + column), 4 * (row * width + column) + 3)
     }
-  return decodeQR({ data, width, height: width })
+  return decode({ data, width, height: width })
 }
 
 it('a QR code contains the URL of a share, and a request for the QR code of an invalid slug returns 404', async () => {

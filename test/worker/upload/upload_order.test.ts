@@ -244,6 +244,51 @@ describe('an upload handle', () => {
     await track.isOnly(12, 'b.wav', [])
   })
 
+  it('that received a file in the trash is listed when a newer file replaces it', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { key } = track
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    await ok('DELETE', `${track.at}?trash=true`, { key })
+    await putFile(renewed, 12)
+    advanceHours(3)
+    await runSweep()
+    await ok('POST', `/v1/trash/${track.track_id}/restore`, { key })
+    await putFile(await track.renew({ file_name: 'c.wav' }), 13)
+    await track.complete()
+    await track.isOnly(13, 'c.wav', [['b.wav', 12]])
+  })
+
+  it('that received a file in the trash is used when a newer upload in parts is aborted', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { key } = track
+    await putFile(track.first, 9)
+    await track.complete()
+    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    await ok('DELETE', `${track.at}?trash=true`, { key })
+    await putFile(renewed, 12)
+    advanceHours(3)
+    await runSweep()
+    await ok('POST', `/v1/trash/${track.track_id}/restore`, { key })
+    const { multipart_upload } = await ok('POST', `${track.at}/multipart`, { key, body: { file_size: 12 } })
+    await ok('DELETE', `${track.at}/multipart/${multipart_upload.id}`, { key })
+    await track.complete()
+    await track.isOnly(12, 'b.wav', [])
+  })
+
+  it('of a deleted track has no row a week later', async () => {
+    const track = await aTrackWithHandles()
+    await track.renew()
+    advanceHours(30 * 24)
+    await runSweep()
+    await ok('DELETE', track.at, { key: track.key })
+    advanceHours(8 * 24)
+    await runSweep()
+    expect(await query('select * from upload_handles where track_id = ?', track.track_id)).toEqual([])
+  })
+
   it('of a deleted track keeps no file that is sent to it', async () => {
     const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)
