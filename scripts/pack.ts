@@ -32,7 +32,9 @@ interface Package {
 const PACKAGES: Package[] = [
   {
     name: 'client',
-    entries: Object.fromEntries(['index', 'upload', 'playback'].map((name) => [name, `packages/client/${name}.ts`])),
+    entries: Object.fromEntries(
+      ['index', 'upload', 'playback', 'sign'].map((name) => [name, `packages/client/${name}.ts`]),
+    ),
     types: [],
   },
   {

@@ -44,12 +44,17 @@ export interface Context<D = Database> extends System<D> {
   cache: IsolateCache
   /** The service's public URL, without a trailing slash. */
   base_url: string
+  /** The origin of the web page that sends the request; null if the browser or another client names none. */
+  origin: string | null
   /** The seed of a request with an `Idempotency-Key` (src/adapters/crypto/seed.ts). */
   seed?: string
   /** Counts a download by a listener (docs/counting.md). */
   countDownload?: (downloaded: Downloaded) => void
-  /** Allows the response to be cached for this organization, at most until the given time in milliseconds since 1970. */
-  allowCaching: (organization_id: string, until: number) => void
+  /**
+   * Allows the response to be cached for this organization, at most until the given time in milliseconds since 1970. Only web pages of `origins` may then
+   * read it, unless that is null.
+   */
+  allowCaching: (organization_id: string, until: number, origins?: string[] | null) => void
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   createCollection,
   createReadyTrack,
   createSession,
+  createSigner,
   createTenant,
   copyRows,
   requireView,
@@ -141,6 +142,33 @@ const play: Part = async (system, plan, say) => {
   ]
 }
 
+/** Compares play views of signed sessions with those of rows, with new sessions and tracks and with repeated ones. */
+const signed: Part = async (system, { cold: amount, rounds, seconds }, say) => {
+  const tenant = await createTenant(system)
+  const collection_id = await createCollection(system, tenant)
+  const track_id = await createReadyTrack(system, tenant, collection_id, 1)
+  const session_id = await createSession(system, tenant, 'collection', collection_id)
+  const sign = await createSigner(system, tenant, collection_id)
+  say(`copying and signing ${amount} sessions …`)
+  const tracks = await copyRows(system, track_id, amount)
+  const rows = await copyRows(system, session_id, amount)
+  const tokens = await Promise.all(tracks.map(sign))
+  const pathsOf = (ids: string[]) => ids.map((id, at) => viewPath(id, tracks[at]!))
+  const compare = async (row: RequestSpec, token: RequestSpec) => {
+    const targets = [await startTarget(system, 'row', row), await startTarget(system, 'signed', token)]
+    return (await runRounds(targets, rounds, seconds, say))('signed').cpu
+  }
+  const counts = await countViews(system, pathsOf(tokens).slice(-COUNTED))
+  const cold = await compare({ path: pathsOf(rows) }, { path: pathsOf(tokens) })
+  const warm = await compare({ path: viewPath(session_id, track_id) }, { path: viewPath(await sign(), track_id) })
+  return [
+    ratioFigure('signed play view, warm: CPU compared with a row', warm, 1.1),
+    ratioFigure('signed play view, cold: CPU compared with a row', cold, 1.1),
+    atMost('signed play view, cold: D1 trips', counts.trips, 1),
+    atMost('signed play view, cold: rows read', counts.read, 7),
+  ]
+}
+
 /** Number of tracks in the sessions of `view`. */
 const LISTED = 20
 
@@ -252,4 +280,4 @@ const lists: Part = async (system, plan, say) => {
 }
 
 /** `lists` must be last, because it leaves uploads behind that a sweep would check. */
-export const parts: Record<string, Part> = { play, view, create, sessions, ready, start, lists }
+export const parts: Record<string, Part> = { play, signed, view, create, sessions, ready, start, lists }

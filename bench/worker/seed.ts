@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { signPlaySession } from '../../src/client/sign.ts'
 import { MAX_VIEWS } from '../../src/contract/facts.ts'
 import { S3_BUCKET } from './app.ts'
 import type { System } from './system.ts'
@@ -62,6 +63,12 @@ export async function createSession({ call }: System, { key }: Tenant, scope: 't
   const body = { [`${scope}_id`]: id, expires_in: 3600 }
   const { play_session_id } = await call('POST', `/v1/play_session/${scope}`, key, body)
   return play_session_id as string
+}
+
+/** Creates a signing key. Returns a function that signs sessions of a collection. */
+export async function createSigner({ call }: System, { key }: Tenant, collection_id: string) {
+  const { secret } = await call<{ secret: string }>('POST', '/v1/api_key', key, { title: 'App', type: 'signing' })
+  return () => signPlaySession(secret, { scope: 'collection', id: collection_id })
 }
 
 /** Returns the id of the i-th copy of a row. `i` starts at 1. */

@@ -17,8 +17,9 @@ import {
   releaseLease,
   sendJob,
 } from '../domain/jobs.ts'
-import { type KeyUse, writeKeyUse } from '../domain/key_use.ts'
+import type { KeyUse } from '../domain/key_use.ts'
 import { dispatch } from '../domain/transcode/dispatch.ts'
+import { writeKeyUse } from '../domain/write_key_use.ts'
 import { runReprocess } from './transcode/reprocess.ts'
 import { sendDue } from './webhooks/send.ts'
 

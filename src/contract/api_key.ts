@@ -5,11 +5,11 @@ import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { Quota, QuotaBytes, QuotaTracks } from './quota.ts'
 
-/** `server` may do everything in its organization. `player` and `uploader` are for browsers and apps (docs/keys.md). */
-export const KeyType = z.enum(['server', 'player', 'uploader'])
+/** `server` may do everything in its organization. `player` and `uploader` are for browsers and apps, and `signing` signs play sessions (docs/keys.md). */
+export const KeyType = z.enum(['server', 'player', 'uploader', 'signing'])
 export type KeyType = z.infer<typeof KeyType>
 
-/** A credential of an organization, without its secret. `player` and `uploader` keys can be bound to one resource. */
+/** A credential of an organization, without its secret. Other keys than `server` keys can be bound to one resource. */
 export const ApiKey = named('ApiKey', {
   /** Identifies the key in paths and events. */
   id: z.uuid(),

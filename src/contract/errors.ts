@@ -10,7 +10,8 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   unknown_field: 'Fields or parameters do not exist; `errors` names each one.',
   unknown_variant: 'No variant has this `index`; the message lists those that exist.',
   unsupported_image: 'The cover is not a JPEG, PNG, WebP, GIF or AVIF image, or it is damaged.',
-  unauthorized: 'The API key is missing, wrong, expired or revoked.',
+  unauthorized:
+    'The API key is missing, wrong, expired or revoked; or the signature of a signed play session is wrong.',
   insufficient_scope: 'The type of the key, its resource or its variants do not allow this.',
   origin_not_allowed: 'The page that calls is not among the `allowed_origins` of the key.',
   download_not_allowed: 'The play session was created without `is_downloadable`.',

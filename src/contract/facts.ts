@@ -66,6 +66,11 @@ export const HEARD_TOKEN_TTL = 86_400
 export const HEARD_AFTER_SESSION = 3600
 /** Number of days, including today, for which usage is reported day by day. */
 export const USAGE_DAYS = 400
+/** Maximum length of a signed play session, and the seconds by which the clock of its signer may be ahead. */
+export const MAX_SESSION_TOKEN = 1024
+export const TOKEN_CLOCK_SKEW = 60
+/** Form of a signed play session: a JWT. */
+export const SESSION_TOKEN = '[\\w-]+\\.[\\w-]+\\.[\\w-]+'
 /** Maximum length of the caller's pseudonym for a listener. */
 export const MAX_LISTENER = 64
 /** Default and maximum of the days after which the progress of a listener ends. */
@@ -270,6 +275,8 @@ export type Growth = keyof typeof GROWTH_UNTIL
 
 /** Seconds for which a public response may be cached. This is also the maximum time until listeners see a change (docs/decisions/0028). */
 export const PLAY_CACHE_SECONDS = 30
+/** Seconds for which an isolate uses the key of a signed play session without reading it again. A replica that lags behind by up to 5 s fits into the 30. */
+export const KEY_CACHE_SECONDS = 25
 
 /** Returns a file name without its extension. It is the title of a track that has no other title. */
 export const withoutExtension = (file_name: string) => file_name.replace(/\.[^.]*$/, '')

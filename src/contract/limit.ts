@@ -39,6 +39,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('cover_size', limits.MAX_COVER_BYTES, 'bytes', 'cover images'),
   limit('cover_pixels', limits.MAX_COVER_PIXELS, 'pixels', 'cover images'),
   limit('play_session_ttl', limits.MAX_SESSION_TTL, 'seconds', 'expires_in of play sessions'),
+  limit('session_token_length', limits.MAX_SESSION_TOKEN, 'characters', 'signed play sessions'),
   limit('zip_files', limits.MAX_ZIP_FILES, 'files', 'ZIPs'),
   limit('zip_selection', limits.MAX_ZIP_SELECTION, 'tracks', 'ZIPs of selected tracks'),
   limit('zip_ttl', limits.ZIP_TTL, 'seconds', 'URLs of ZIPs of selected tracks'),
@@ -97,7 +98,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
     'miss_rate',
     limits.MISS_RATE,
     'requests per minute',
-    'play sessions, tracks and heard_tokens that do not exist, by one address',
+    'play sessions, tracks and heard_tokens that do not exist or are forged, by one address',
   ),
   limit(
     'heard_rate',

@@ -1,7 +1,14 @@
 import * as z from 'zod'
 
 import { Id, Metadata, named, ok, Text, Timestamp } from './common.ts'
-import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, MAX_VIEWS, PLAY_CACHE_SECONDS } from './facts.ts'
+import {
+  MAX_SESSION_TOKEN,
+  MAX_SESSION_TTL,
+  MAX_SESSION_VARIANTS,
+  MAX_VIEWS,
+  PLAY_CACHE_SECONDS,
+  SESSION_TOKEN,
+} from './facts.ts'
 import { SourceInfo } from './info.ts'
 import { Listener } from './listener.ts'
 import { CoverImage } from './media.ts'
@@ -12,10 +19,18 @@ import { BriefTrack, Levels, Track } from './track.ts'
 export const PlayScope = z.enum(['collection', 'track', 'playlist'])
 export type PlayScope = z.infer<typeof PlayScope>
 
+/** Identifies a play session: the id of one that was created, or a signed token (docs/signed_sessions.md). */
+export const PlaySessionId = z
+  .string()
+  .max(MAX_SESSION_TOKEN)
+  .regex(new RegExp(`^([\\da-fA-F]{8}(-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}|${SESSION_TOKEN})$`))
+  // Upper and lower case of a token differ.
+  .overwrite((id) => (id.includes('.') ? id : id.toLowerCase()))
+
 /** A permission to play one collection, track or playlist for a limited time. It never changes. */
 export const PlaySession = named('PlaySession', {
   /** The secret with which players get play views, without a key. */
-  id: z.uuid(),
+  id: PlaySessionId,
   /** A user of your application, by an id that you choose; null if none is set. */
   creator_id: z.uuid().nullable(),
   /** Your own identifier of the session; empty if none is set. */
@@ -146,7 +161,7 @@ export type ViewsQuery = z.infer<typeof ViewsQuery>
 
 const playView = {
   /** As in the path of the request. */
-  play_session_id: z.uuid(),
+  play_session_id: PlaySessionId,
   ...playback,
   /** The part of the session that listeners may see. */
   play_session: ListenersSession,
@@ -162,7 +177,7 @@ const heard_token = {
 }
 const session = {
   /** The same as `play_session.id`. */
-  play_session_id: z.uuid(),
+  play_session_id: PlaySessionId,
   play_session: PlaySession,
   /** Null if the session is for a single track. */
   list: PlayedList.nullable(),
@@ -177,13 +192,15 @@ const views = {
   views: z.array(PlayView).optional(),
 }
 const sessionParams = z.object({
-  /** As returned when the session was created. It is the secret that grants access. */
-  play_session_id: Id,
+  /** As returned when the session was created, or a session that your server has signed. It is the secret that grants access. */
+  play_session_id: PlaySessionId,
 })
 const playParams = sessionParams.extend({
   /** A track of the session. */
   play_track_id: Id,
 })
+// The codes of errors that only signed sessions cause.
+const SIGNED = ['invalid_request', 'unknown_field', 'unauthorized', 'insufficient_scope', 'origin_not_allowed'] as const
 /** Settings of public operations, for which the id of the session grants access. */
 const listeners = { access: [], secret: 'play_session_id', nouns: { play_track_id: 'track' } } as const
 
@@ -222,7 +239,7 @@ export const playOperations = defineOperations({
     guide: 'play',
     params: sessionParams,
     response: ok(session),
-    errors: ['session_expired'],
+    errors: ['session_expired', 'invalid_request', 'unknown_field'],
   },
   playSession: {
     method: 'get',
@@ -241,7 +258,7 @@ export const playOperations = defineOperations({
       ...views,
     }),
     reuse: PLAY_CACHE_SECONDS,
-    errors: ['session_expired'],
+    errors: [...SIGNED, 'session_expired'],
   },
   downloadAll: {
     method: 'get',
@@ -258,7 +275,7 @@ export const playOperations = defineOperations({
     }),
     response: ok({
       /** As in the path. */
-      play_session_id: z.uuid(),
+      play_session_id: PlaySessionId,
       /** The ZIP, which is made while it is downloaded. */
       download: z.object({
         /** Index of the variant that it contains. */
@@ -273,7 +290,7 @@ export const playOperations = defineOperations({
         size: z.int(),
       }),
     }),
-    errors: ['download_not_allowed', 'track_not_ready', 'session_expired', 'zip_too_large'],
+    errors: [...SIGNED, 'download_not_allowed', 'track_not_ready', 'session_expired', 'zip_too_large'],
   },
   playTrack: {
     method: 'get',
@@ -286,7 +303,7 @@ export const playOperations = defineOperations({
     params: playParams,
     response: ok({ ...playView, ...heard_token }),
     reuse: PLAY_CACHE_SECONDS,
-    errors: ['track_not_ready', 'session_expired'],
+    errors: [...SIGNED, 'track_not_ready', 'session_expired'],
   },
   downloadTrack: {
     method: 'get',
@@ -302,7 +319,7 @@ export const playOperations = defineOperations({
     }),
     response: ok({
       /** As in the path. */
-      play_session_id: z.uuid(),
+      play_session_id: PlaySessionId,
       /** As in the path. */
       track_id: z.uuid(),
       /** The file, which browsers save under its own name. */
@@ -313,6 +330,6 @@ export const playOperations = defineOperations({
         url: z.url(),
       }),
     }),
-    errors: ['download_not_allowed', 'track_not_ready', 'session_expired'],
+    errors: [...SIGNED, 'download_not_allowed', 'track_not_ready', 'session_expired'],
   },
 })

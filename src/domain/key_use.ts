@@ -1,7 +1,3 @@
-import { and, eq, isNull, lt, or } from 'drizzle-orm'
-
-import { apiKeys } from '../adapters/db/schema/library.ts'
-import type { System } from '../context.ts'
 import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 
@@ -22,13 +18,4 @@ export async function queueKeyUse(env: Env, key: { id: string; last_used_at: num
   } catch (error) {
     log('error', 'key_use_lost', { error: describeError(error) })
   }
-}
-
-/** Writes the time at which a key was used, unless the row has a later time. */
-export async function writeKeyUse({ db }: System, { api_key_id, used_at }: KeyUse): Promise<void> {
-  const older = or(isNull(apiKeys.last_used_at), lt(apiKeys.last_used_at, used_at))
-  await db
-    .update(apiKeys)
-    .set({ last_used_at: used_at })
-    .where(and(eq(apiKeys.id, api_key_id), older))
 }

@@ -16,7 +16,7 @@ export interface AppEnv {
 /** The part of Hono's context that `contextOf` uses. */
 interface Request {
   env: Env
-  req: { url: string }
+  req: { url: string; raw: globalThis.Request }
 }
 
 /** Creates the context of a request. */
@@ -31,5 +31,6 @@ export const contextOf = <D>(
   principal,
   cache,
   base_url: baseUrl(env, req.url),
+  origin: req.raw.headers.get('origin'),
   allowCaching,
 })

@@ -4,8 +4,10 @@ import type { Client } from '../adapters/db/query.ts'
 import type { Context } from '../context.ts'
 import { missingSettings } from '../core/required_settings.ts'
 import { playTrack } from '../resources/play/playback.ts'
+import { isSigned } from '../resources/play/session_reader.ts'
 import { playSession } from '../resources/play/session_view.ts'
 import { errorResponse } from './answer.ts'
+import { countedPart } from './auth/limit_rate.ts'
 import { answerListener, type ListenerRequest } from './listen/answer_listener.ts'
 import { viewsQuery } from './listen/views_query.ts'
 import { logRequest } from './log_request.ts'
@@ -36,13 +38,15 @@ function routeOf(cache: IsolateCache, path: string): Route | null {
       '/cover/:design/:file',
       async ({ env, req }) => (await import('./pages/cover.ts')).answerCover(env, req.raw, path),
     ]
-  const parts = /^\/(v1\/play|embed)\/([\w-]+)(?:\/([\w-]+))?$/.exec(path) ?? []
-  const [, prefix, session = '', track] = parts.map((part) => part?.toLowerCase())
-  if (isIssuedId(session)) {
+  const [, prefix, text = '', id] = /^\/(v1\/play|embed)\/([\w.-]+)(?:\/([\w-]+))?$/.exec(path) ?? []
+  const track = id?.toLowerCase()
+  const isToken = isSigned(text)
+  const session = isToken ? text : text.toLowerCase()
+  if (isToken || isIssuedId(session)) {
     const answer =
       (operation: 'playTrack' | 'playSession', read: (context: Context<Client>) => Promise<object>): Respond =>
       (request) =>
-        answerListener(request, cache, { secret: session, reuse: true }, read, async (found) => {
+        answerListener(request, cache, { secret: countedPart(session), reuse: true }, read, async (found) => {
           const answer = { ok: true, api_request_id: request.id, ...found }
           if (request.env.CHECK_ANSWERS === 'true')
             (await import('./listen/check_answer.ts')).checkAnswer(answer, operation)

@@ -4,14 +4,14 @@ import { attachment } from '../adapters/bucket/attachment.ts'
 import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
 import { openDatabase } from '../adapters/db/database.ts'
 import type { Context, Downloaded } from '../context.ts'
-import { Id } from '../contract/common.ts'
+import { PlaySessionId } from '../contract/play.ts'
 import { describeError, notFound } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { LISTENER } from '../core/principal.ts'
 import { findZip, type ZipEntry } from '../resources/play/zip.ts'
 import { findSelectionZip } from '../resources/play/zip_selection.ts'
 import { requestId } from './answer.ts'
-import { limitReading } from './auth/limit_rate.ts'
+import { countedPart, limitReading } from './auth/limit_rate.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { countDownload } from './count_download.ts'
 import { readNearest } from './listen/read_nearest.ts'
@@ -78,13 +78,15 @@ export function mountZip(app: Hono<AppEnv>, cache: IsolateCache): void {
       readNearest(c.env, ({ $client }) => read(contextOf(c, LISTENER, cache, openDatabase($client)))),
     )
   app.get('/zip/:play_session_id', async (c: Request<AppEnv, '/zip/:play_session_id'>) => {
-    const id = Id.safeParse(c.req.param('play_session_id'))
+    const id = PlaySessionId.safeParse(c.req.param('play_session_id'))
     if (!id.success) throw notFound('play session')
-    return respond(c, await find(c, id.data, (context) => findZip(context, id.data, c.req.query('variant'))))
+    return respond(
+      c,
+      await find(c, countedPart(id.data), (context) => findZip(context, id.data, c.req.query('variant'))),
+    )
   })
   app.get('/zip/selection/:token', async (c: Request<AppEnv, '/zip/selection/:token'>) => {
     const token = c.req.param('token')
-    // The signature is the secret of the token.
-    return respond(c, await find(c, token.split('.').at(-1)!, (context) => findSelectionZip(context, token)))
+    return respond(c, await find(c, countedPart(token), (context) => findSelectionZip(context, token)))
   })
 }

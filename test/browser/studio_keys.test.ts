@@ -25,5 +25,8 @@ test('the code of a server key is a request, and that of a webhook verifies one'
     label: 'For your server',
     code: `curl -H 'Authorization: Bearer ta_sk_1' ${ORIGIN}/v1/collection`,
   })
+  expect(keyCode(ORIGIN, 'ta_sg_1', { ...UNBOUND, type: 'signing', track_id: 'abc' }).code).toContain(
+    "signPlaySession('ta_sg_1', { scope: 'track', id: 'abc' })",
+  )
   expect(webhookCode('whsec_1').code).toMatch(/verifyWebhook\(\{[^]*secret: 'whsec_1'/)
 })

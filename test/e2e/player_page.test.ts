@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { signPlaySession } from '../../src/client/sign.ts'
 import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { tone } from '../support/audio.ts'
 import { type Album, names, type Opened, openReady, PATIENCE, setUpAlbum, type Workspace } from './player_setup.ts'
+import { must } from './steps.ts'
 
 /** The player on a page with several players, in a shadow tree, and when it is moved or removed. */
 
@@ -43,6 +45,21 @@ const another = ({ page }: Opened, attributes: Record<string, string>, mode: Sha
 /** Whether the player and its audio element are paused. */
 const pausedOf = (player: TonearmPlayer) => [player.paused, player.shadowRoot!.querySelector('audio')!.paused]
 const isPlaying = (player: TonearmPlayer) => player.currentTime > 0.2
+
+test('a session that was signed without the service plays, and then the next track', async () => {
+  const key = { title: 'App', type: 'signing' as const, collection_id: album.collection_id }
+  const { secret } = await must(stage.server.post('/v1/api_key', { body: key }))
+  const token = await signPlaySession(secret, { scope: 'collection', id: album.collection_id })
+  const opened = await openReady(stage, token)
+  await opened.call('play')
+  await opened.untilTime(0.5)
+  await opened.call('next')
+  await opened.until('trackchange')
+  await opened.untilTime(0.3)
+  expect(await opened.state()).toMatchObject({ paused: false, title: 'Second' })
+  expect(opened.problems).toEqual([])
+  await opened.close()
+})
 
 test.each(['open', 'closed'] as const)('a player plays and pauses in a shadow tree that is %s', async (mode) => {
   const opened = await open()

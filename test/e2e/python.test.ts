@@ -120,6 +120,24 @@ except TonearmError as error:
   expect(await python('-c', program)).toBe(expected)
 })
 
+test('a signed play session plays, and a secret of another kind is refused', async () => {
+  const program = `${CLIENT}
+from tonearm import sign_play_session
+collection = client.create_collection({"title": "Signed"})["collection_id"]
+secret = client.create_api_key({"title": "App", "type": "signing"})["secret"]
+token = sign_play_session(secret, scope="collection", id=collection, expires_in=90, variants=["mp3-128"], is_downloadable=False, listener="é")
+session = client.play_session(token)
+print(session["play_session_id"] == token, session["play_session"]["variants"])
+try:
+    sign_play_session(os.environ["TONEARM_KEY"], scope="collection", id=collection)
+except ValueError as error:
+    print(error)`
+  expect((await python('-c', program)).split('\n')).toEqual([
+    "True ['mp3-128']",
+    'The secret must be that of a signing key, ta_sg_…',
+  ])
+})
+
 test('a refused upload is explained', async () => {
   const program = `${CLIENT}
 collection = client.create_collection({"title": "Refused"})["collection_id"]

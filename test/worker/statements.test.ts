@@ -2,7 +2,8 @@ import { env } from 'cloudflare:workers'
 import { format } from 'sql-formatter'
 import { expect, it } from 'vitest'
 
-import { aCollection, aPlaySession, ok } from './support/api.ts'
+import { signPlaySession } from '../../src/client/sign.ts'
+import { aCollection, anApiKey, aPlaySession, ok } from './support/api.ts'
 import { aTenant, batchTracks, runSweep } from './support/fixtures.ts'
 import { aProcessedTrack, uploadAndProcess } from './support/processed_track.ts'
 import { recordStatements, type SentStatement } from './support/row_counter.ts'
@@ -51,12 +52,17 @@ const STATEMENTS: Record<string, [sender: string, start: string, part: string]> 
     'search match ?',
   ],
   play_session: [
-    'firstPlayRows (src/adapters/db/first_play_rows.ts): reads a play session and the play view of its first track',
+    'firstPlayRows (src/adapters/db/play/first_play_rows.ts): reads a play session and the play view of its first track',
     'select sessions."id"',
-    'json_each',
+    'from play_sessions as sessions',
+  ],
+  signed_session: [
+    'signedRows.first (src/adapters/db/play/signed_rows.ts): the same for a signed play session, with the state of its key',
+    'select sessions."id"',
+    'from api_keys',
   ],
   embed: [
-    'embedRows (src/adapters/db/embed_rows.ts): reads what a session shows before it plays',
+    'embedRows (src/adapters/db/play/embed_rows.ts): reads what a session shows before it plays',
     'select play_sessions."organization_id"',
     'track_file_name',
   ],
@@ -89,6 +95,8 @@ async function runScenario(): Promise<SentStatement[]> {
   const { play_session_id } = await aPlaySession(key, 'collection', collection_id, { is_downloadable: true })
   await ok('GET', `/v1/play/${play_session_id}`)
   await ok('GET', `/v1/play/${play_session_id}/download`)
+  const { secret } = await anApiKey(key, { type: 'signing' })
+  await ok('GET', `/v1/play/${await signPlaySession(secret, { scope: 'collection', id: collection_id })}`)
   const goal = await aCollection(key)
   await batchTracks(key, [{ action: 'move', track_id, collection_id: goal.id }])
   await ok('DELETE', `/v1/track/${track_id}?trash=true`, { key })

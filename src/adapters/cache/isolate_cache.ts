@@ -1,7 +1,7 @@
 import type { SignedUrls } from '../bucket/presign.ts'
 import type { TrackFile } from '../bucket/track_files.ts'
 import { createDatabaseSize } from '../db/database_size.ts'
-import type { PlayedIn, PlayedSession, PlayedTrack } from '../db/play_rows.ts'
+import type { PlayedIn, PlayedSession, PlayedTrack } from '../db/play/play_rows.ts'
 import { createKeyCache } from './key_cache.ts'
 import { createLru } from './lru.ts'
 
@@ -21,6 +21,8 @@ export interface CachedResponse {
   secret: string
   /** The number of requests as which the response counts. */
   times: number
+  /** The web pages of which sites may read the response; null for all. */
+  origins: string[] | null
 }
 
 /** The caches that an isolate keeps across requests (docs/decisions/0028). They use less than 70 of its 128 megabytes. */
@@ -29,7 +31,7 @@ export function createIsolateCache() {
   const tracks = createLru<CachedTrack>({ entries: 1000, bytes: 32e6 })
   return {
     keys: createKeyCache(),
-    /** Sessions never change, so they are cached until they expire. */
+    /** Sessions never change, so they are cached until they expire; signed ones for a short time, because their key may be revoked. */
     sessions: createLru<PlayedSession>({ entries: 5000, bytes: 8e6 }),
     tracks,
     responses,

@@ -3,10 +3,11 @@ import { randomBase62, toBase62 } from './id.ts'
 
 /**
  * The secret of an API key is `ta_{sk|pk|uk}_`, 43 random base62 characters (256 bits), and 6 characters with the CRC-32 of all preceding ones. The
- * prefix lets secret scanners detect a secret; the checksum lets the service reject a typo without a query (docs/architecture.md#keys).
+ * prefix lets secret scanners detect a secret; the checksum lets the service reject a typo without a query (docs/architecture.md#keys). The secret of a
+ * signing key (`ta_sg_`) has the `kid` of its tokens and `_` before the 43 characters (docs/decisions/0125).
  */
 
-const PREFIX: Record<KeyType, string> = { server: 'ta_sk_', player: 'ta_pk_', uploader: 'ta_uk_' }
+const PREFIX: Record<KeyType, string> = { server: 'ta_sk_', player: 'ta_pk_', uploader: 'ta_uk_', signing: 'ta_sg_' }
 
 function crc32(text: string): number {
   let crc = -1
@@ -19,7 +20,7 @@ function crc32(text: string): number {
 
 const checksum = (text: string) => toBase62(crc32(text), 6)
 
-/** Returns a new secret of an API key. `random` is 43 base62 characters. */
+/** Returns a new secret of an API key. `random` is 43 base62 characters, for a signing key after its `kid` and `_`. */
 export function newSecret(type: KeyType, random = randomBase62(43)): string {
   const text = PREFIX[type] + random
   return text + checksum(text)
@@ -27,7 +28,7 @@ export function newSecret(type: KeyType, random = randomBase62(43)): string {
 
 /** Whether a text has the format of a secret and a correct checksum. */
 export const isSecret = (text: string) =>
-  /^ta_(sk|pk|uk)_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(0, -6)) === text.slice(-6)
+  /^ta_([spu]k|sg_[\w.-]+)_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(0, -6)) === text.slice(-6)
 
 /** Returns the start of a secret, which is not confidential, so that users can distinguish their keys. */
 export const secretHint = (secret: string) => secret.slice(0, 10)

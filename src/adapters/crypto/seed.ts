@@ -28,8 +28,11 @@ export const secondRowId = ({ seed }: Seeded) => rowId({ seed: seed?.slice(32) }
 export const secretHex = ({ seed }: Seeded) => sha256(`secret\n${seed ?? newSeed() + newSeed()}`)
 
 /** Returns 43 base62 characters (256 bits) for a secret that a request creates. */
-export async function secretBase62(seeded: Seeded): Promise<string> {
-  let rest = BigInt(`0x${await secretHex(seeded)}`)
+export const secretBase62 = async (seeded: Seeded): Promise<string> => hexToBase62(await secretHex(seeded))
+
+/** Converts 64 hexadecimal digits to 43 base62 characters. */
+export function hexToBase62(hex: string): string {
+  let rest = BigInt(`0x${hex}`)
   let text = ''
   for (let at = 0; at < 43; at++, rest /= 62n) text = `${BASE62[Number(rest % 62n)]}${text}`
   return text

@@ -11,7 +11,7 @@ export function setupAdvice(
   { playSessionId, scope }: { playSessionId: string | null; scope: string | null },
 ): string {
   if (fault === 'id')
-    return `play-session-id="${playSessionId}" is no id. Put in what POST /v1/play_session/{scope} answers as play_session_id (${DOCS}).`
+    return `play-session-id="${playSessionId}" is no id. Put in what POST /v1/play_session/{scope} answers as play_session_id, or a signed session (${DOCS}).`
   if (fault === 'scope') return `scope="${scope}" is unknown. Use track, collection or playlist.`
   return 'api-key, scope and resource-id go together: one of them is missing.'
 }
@@ -21,10 +21,10 @@ export function failureAdvice(code: string, { baseUrl }: { baseUrl: string }, or
   const service = new URL(baseUrl).origin
   const advice: Record<string, string> = {
     not_found: `${service} has no such session or resource. Check play-session-id or resource-id, and base-url.`,
-    unauthorized: `${service} does not know this api-key. It may have been revoked, or belong to another service (base-url).`,
+    unauthorized: `${service} does not know this api-key or signed session. It may have been revoked, or belong to another service (base-url).`,
     insufficient_scope:
       'This api-key may not play this resource. Use a key of type player that is bound to the resource, or to none.',
-    origin_not_allowed: `This api-key does not allow pages of ${origin}. Add that origin to the allowed_origins of the key.`,
+    origin_not_allowed: `This api-key or signed session does not allow pages of ${origin}. Add that origin to the allowed_origins of the key.`,
     no_playable_variant:
       'This browser plays none of the session’s variants. Sessions without a list of variants contain MP3 or AAC.',
     invalid_request: 'The service refuses these attributes: check scope, resource-id, variants and expires-in.',

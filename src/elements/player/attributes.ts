@@ -55,11 +55,12 @@ export function readSource(host: Host, home: string, baseURI: string): Source {
 export const isComplete = ({ playSessionId, apiKey, scope, resourceId }: Source) =>
   playSessionId !== null || Boolean(apiKey && scope && resourceId)
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** A UUID or a JWT. */
+const SESSION_ID = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w-]+\.[\w-]+\.[\w-]+)$/i
 
 /** Returns which attribute of a source is invalid or missing, or null if there is no such fault. */
 export function faultOf({ playSessionId, apiKey, scope, resourceId }: Source): 'id' | 'scope' | 'missing' | null {
-  if (playSessionId !== null && !UUID.test(playSessionId)) return 'id'
+  if (playSessionId !== null && !SESSION_ID.test(playSessionId)) return 'id'
   if (scope !== null && !/^(track|collection|playlist)$/.test(scope)) return 'scope'
   const count = [apiKey, scope, resourceId].filter((value) => value !== null).length
   return count % 3 === 0 ? null : 'missing'

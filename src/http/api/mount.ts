@@ -16,7 +16,7 @@ import { runIdempotent } from '../../resources/idempotency.ts'
 import { HEADERS, JSON_HEADERS, requestId } from '../answer.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { limitKey } from '../auth/limit_key.ts'
-import { clientOf, mayRead } from '../auth/limit_rate.ts'
+import { clientOf, countedPart, mayRead } from '../auth/limit_rate.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import { countDownload } from '../count_download.ts'
 import { encoder } from '../encode.ts'
@@ -108,7 +108,7 @@ export function mount(
     // A GET may detect an upload, and its statements are idempotent. A PUT writes absolute values.
     const isIdempotent = operation.method === 'get' || operation.method === 'put'
     const emitsEvents = changes || operation.emitsEvents
-    const secretOf = (c: Request) => c.req.param(operation.secret ?? '') ?? ''
+    const secretOf = (c: Request) => countedPart(c.req.param(operation.secret ?? '') ?? '')
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
       const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.env, c.req.raw.headers))

@@ -59,6 +59,11 @@ export async function authenticate(
   checkOrigin(keyOf(principal)?.allowed_origins, headers.get('origin'), method)
   const { kind } = principal
   if (!access.includes(kind as Access)) {
+    if (kind === 'signing')
+      throw new ApiError(
+        'insufficient_scope',
+        'A signing key calls no operation: sign play sessions with it on your server',
+      )
     const message = `This operation needs a key of the type ${access.join(' or ')}; this one has the type ${kind}`
     throw new ApiError('insufficient_scope', message)
   }

@@ -32,12 +32,18 @@ async function count(limit: RateLimit, key: string, times: number): Promise<bool
   return true
 }
 
+/** Returns the part of a play session's id by which its requests are counted: of a signed token, only its signature. */
+export const countedPart = (id: string) => id.slice(id.lastIndexOf('.') + 1)
+
 /**
  * Counts a request that reads with the id of a play session or another secret. A response with several play views counts like a request for each of
  * them (`times`). Returns false if the client exceeds the limit.
  */
 export const mayRead = (env: Env, secret: string, client: string, times = 1): Promise<boolean> =>
   count(env.PLAY_RATE_LIMIT, `${secret} ${client}`, times)
+
+/** The statuses of guesses: an unknown id, or a token with a wrong signature. */
+const MISSES = [401, 404]
 
 /** Uses a secret for a client. A client that tries many unknown secrets is blocked for a minute. */
 export async function limitMisses<T>(
@@ -50,7 +56,7 @@ export async function limitMisses<T>(
   try {
     return await use()
   } catch (error) {
-    if (client && error instanceof ApiError && error.status === 404) {
+    if (client && error instanceof ApiError && MISSES.includes(error.status)) {
       const { success } = await env.MISS_RATE_LIMIT.limit({ key: client })
       if (!success) blockedClients.set(client, true, { organization_id: '', bytes: 100, until: Date.now() + MINUTE })
     }

@@ -31,8 +31,9 @@ export async function answerListener(
 ): Promise<Response> {
   const { env, req } = request
   const changesBefore = cache.changes
-  let cacheable: { organization_id: string; until: number } | undefined
-  const allowCaching: Context['allowCaching'] = (organization_id, until) => (cacheable = { organization_id, until })
+  let cacheable: { organization_id: string; until: number; origins: string[] | null } | undefined
+  const allowCaching: Context['allowCaching'] = (organization_id, until, origins = null) =>
+    (cacheable = { organization_id, until, origins })
   const answer = await limitReading(
     request,
     cache,

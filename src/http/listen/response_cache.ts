@@ -24,13 +24,13 @@ export function storeResponse(
   { url }: Request,
   env: Env,
   text: string,
-  answer: { organization_id: string; secret: string; times: number; until: number },
+  answer: { organization_id: string; secret: string; times: number; until: number; origins: string[] | null },
 ): void {
   if (env.REUSE_ANSWERS !== 'true' || !isCachedUrl(url) || !text.startsWith(PREFIX)) return
   const suffix = text.slice(PREFIX.length + ID_LENGTH)
-  const { organization_id, secret, times, until } = answer
+  const { organization_id, secret, times, until, origins } = answer
   const bytes = 2 * (suffix.length + url.length)
-  cache.responses.set(keyOf(url, env), { suffix, secret, times }, { organization_id, bytes, until })
+  cache.responses.set(keyOf(url, env), { suffix, secret, times, origins }, { organization_id, bytes, until })
 }
 
 /** Responds with the cached response, or calls `load` if no response is cached. */
@@ -45,6 +45,9 @@ export function serveCached(
   const { url } = request
   const cached = cache.responses.get(keyOf(url, env), Date.now())
   if (!cached) return load()
+  const origin = cached.origins && request.headers.get('origin')
+  // The service's own origin is allowed too, which is checked when the response is built.
+  if (origin && !cached.origins?.includes(origin)) return load()
   // If the client exceeds the rate limit, the app handles the request and responds with 429.
   return mayRead(env, cached.secret, clientOf(env, request.headers), cached.times).then((isAllowed) => {
     if (!isAllowed) return load()

@@ -3,16 +3,16 @@ import type { Hono } from 'hono'
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
-import { Id } from '../../contract/common.ts'
 import { EMBED_HEIGHTS, EMBED_MIN_WIDTH, EMBED_ROWS, EMBED_WIDTH, embedHeight } from '../../contract/embed.ts'
 import { COVER_SIZES } from '../../contract/facts.ts'
 import type { CoverImage } from '../../contract/media.ts'
+import { PlaySessionId } from '../../contract/play.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { LISTENER } from '../../core/principal.ts'
-import { countTracks } from '../../resources/play/session_view.ts'
-import { findEmbed } from '../../resources/share/embed.ts'
+import { bindLists, readerOf } from '../../resources/play/session_reader.ts'
+import { countTracks, findEmbed } from '../../resources/play/session_view.ts'
 import { linkPreview, withLastingPictures } from '../../resources/share/share_view.ts'
-import { limitReading } from '../auth/limit_rate.ts'
+import { countedPart, limitReading } from '../auth/limit_rate.ts'
 import { baseUrl } from '../base_url.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import { readNearest } from '../listen/read_nearest.ts'
@@ -40,16 +40,19 @@ function parseAddress(url: string | undefined, base: string): Target & { appeara
   const path = address && address.origin + address.pathname
   const slug = address && slugOf(address, base)
   if (slug) return { slug, appearance: appearanceOf(url) }
-  const id = path?.startsWith(`${base}/embed/`) ? Id.safeParse(path.slice(`${base}/embed/`.length)) : null
+  const id = path?.startsWith(`${base}/embed/`) ? PlaySessionId.safeParse(path.slice(`${base}/embed/`.length)) : null
   if (!address || !id?.success) throw notFound('embed')
   return { id: id.data, appearance: appearanceOf(url) }
 }
 
 /** Returns the embed for a URL, the URL of its frame, and the number of tracks that the frame lists. */
 async function findTarget(context: Context<Client>, base: string, target: Target) {
+  const { db } = context
   const found = await findFrame(context, base, target)
-  const key = target.id ? { play_session_id: target.id } : { slug: target.slug!, password_hash: null }
-  return { ...found, rows: await countTracks(context, key, EMBED_ROWS) }
+  const lists = target.id
+    ? (await readerOf(context, target.id)).bindLists(db, EMBED_ROWS)
+    : bindLists(db, { slug: target.slug!, password_hash: null }, EMBED_ROWS)
+  return { ...found, rows: await countTracks(db, lists) }
 }
 
 async function findFrame(context: Context<Client>, base: string, { id, slug }: Target) {
@@ -75,7 +78,7 @@ export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
     const base = baseUrl(c.env, c.req.url)
     const { appearance, ...target } = parseAddress(url, base)
     const room = { width: maximumOf('maxwidth', maxwidth), height: maximumOf('maxheight', maxheight) }
-    const secret = target.id ?? `share:${target.slug}`
+    const secret = target.id ? countedPart(target.id) : `share:${target.slug}`
     const { embed, frame_url, rows } = await limitReading(c, cache, secret, () =>
       readNearest(c.env, (client) => findTarget(contextOf(c, LISTENER, cache, client), base, target)),
     ).catch(asNotFound)

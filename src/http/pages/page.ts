@@ -210,7 +210,7 @@ export function problemOf({ status }: ApiError, texts: PageTexts): Problem {
   if (status === 410) return { status, ...texts.expired }
   if (status === 429) return { status, ...texts.busy }
   if (status === 503) return { status, ...texts.unavailable }
-  return { status: 404, ...texts.missing }
+  return { status: status === 401 ? 401 : 404, ...texts.missing }
 }
 
 /** Responds with an error page. Rethrows errors that are neither refusals nor transient. */

@@ -5,7 +5,6 @@ import { batch } from '../../adapters/db/query.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import type { Context } from '../../context.ts'
 import type { KeyType } from '../../contract/api_key.ts'
-import { DEFAULT_VARIANTS } from '../../contract/facts.ts'
 import { PlayScope } from '../../contract/play.ts'
 import { ApiError, invalid } from '../../core/errors.ts'
 import { keyOf, type Principal } from '../../core/principal.ts'
@@ -13,6 +12,7 @@ import { findCollection } from '../library/collection.ts'
 import { findPlaylist } from '../library/playlist.ts'
 import { findTrack } from '../library/track.ts'
 import { checkVariants } from '../library/variant.ts'
+import { defaultVariants } from './default_variants.ts'
 
 /** Determines what a caller may access within its organization, depending on its key. */
 
@@ -67,15 +67,12 @@ export async function chosenVariants(context: Context, variants: string[] = []):
       throw new ApiError('insufficient_scope', `This API key may not play the variant ${index}`)
     }
   }
-  if (variants.length > 0) return [...new Set(variants)]
-  if (!granted) return DEFAULT_VARIANTS
-  const allowedDefaults = DEFAULT_VARIANTS.filter((index) => granted.includes(index))
-  return allowedDefaults.length > 0 ? allowedDefaults : granted
+  return variants.length > 0 ? [...new Set(variants)] : defaultVariants(granted ?? null)
 }
 
 /**
- * Checks the resource to which a new key is bound: a player key accepts at most one resource of any kind, an uploader key at most one collection, and
- * a server key none.
+ * Checks the resource to which a new key is bound: a player or signing key accepts at most one resource of any kind, an uploader key at most one
+ * collection, and a server key none.
  */
 export async function checkBinding(
   context: Context,

@@ -5,7 +5,7 @@ import { rowId, secretBase62 } from '../../adapters/crypto/seed.ts'
 import { batchesWith, insertOnce } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { retrying } from '../../adapters/db/retry.ts'
-import { apiKeys } from '../../adapters/db/schema/library.ts'
+import { apiKeys, organizations } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import type { ApiKey, apiKeyOperations, KeyType } from '../../contract/api_key.ts'
 import { UPLOADER_BYTES, UPLOADER_TRACKS } from '../../contract/facts.ts'
@@ -13,10 +13,12 @@ import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
 import { readQuotas } from '../../domain/quota.ts'
 import { isIncluded } from '../library/list_items.ts'
+import { withListenerKey } from '../library/organization.ts'
 import { titlesOf } from '../library/titles.ts'
 import { readPage } from '../list/page.ts'
 import { checkBinding } from './access.ts'
 import { optionalTimestamp, toColumns } from './restrictions.ts'
+import { newKid, signingSecret } from './signing_key.ts'
 
 type ApiKeyRow = typeof apiKeys.$inferSelect
 
@@ -36,6 +38,12 @@ async function findApiKey(context: Context, id: string): Promise<ApiKeyRow> {
   return row
 }
 
+/** Removes a key that was changed from the cache, and the sessions that it has signed. */
+function forgetKey({ cache }: Context, id: string): void {
+  cache.keys.evict(id)
+  cache.sessions.evictIf(({ value }) => value.signed?.api_key_id === id)
+}
+
 /** Whether another server key without an expiry date remains. Without such a key, the organization would be locked out. */
 const keepsServerKey = ({ principal }: Context, { id, type }: ApiKeyRow) =>
   type === 'server'
@@ -48,6 +56,12 @@ const lastServerKey = (done: string) =>
     'last_server_key',
     `This is the last server key that never expires; create another one before you ${done}`,
   )
+
+/** Returns the secret that this request gives to a key. */
+async function createSecret(context: Context, type: KeyType, id: string): Promise<string> {
+  const random = await secretBase62(context)
+  return type === 'signing' ? signingSecret(context.env, newKid(id, random)) : newSecret(type, random)
+}
 
 /** Throws 400 for a quota of a key that cannot upload. */
 function checkQuota(type: KeyType, body: { max_bytes?: unknown; max_tracks?: unknown }): void {
@@ -90,8 +104,8 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     const { db, principal, now } = context
     await checkBinding(context, body.type, body)
     checkQuota(body.type, body)
-    const secret = newSecret(body.type, await secretBase62(context))
     const id = rowId(context)
+    const secret = await createSecret(context, body.type, id)
     const values = {
       ...(body.type === 'uploader' && { max_bytes: UPLOADER_BYTES, max_tracks: UPLOADER_TRACKS }),
       ...(await toColumns(context, body)),
@@ -104,7 +118,13 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     }
     const insert = db.insert(apiKeys).values(values).returning()
     const event = recordEvents(context, 'api_key.created', sql`api_keys where id = ${id}`)
-    const row = (await insertOnce(db, insert, [event], () => findApiKey(context, id)))!
+    // The tokens of a signing key may name a listener. Their requests only read, so the key of the HMAC must exist before.
+    const hasListeners = db
+      .update(organizations)
+      .set(withListenerKey())
+      .where(eq(organizations.id, principal.organization_id))
+    const others = body.type === 'signing' ? [event, hasListeners] : [event]
+    const row = (await insertOnce(db, insert, others, () => findApiKey(context, id)))!
     return { api_key_id: id, api_key: toApiKey(row), secret }
   },
 
@@ -134,14 +154,14 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
         throw lastServerKey('let it end')
       }
       row = updated
-      context.cache.keys.evict(row.id)
+      forgetKey(context, row.id)
     }
     return { api_key_id: row.id, api_key: toApiKey(row) }
   },
 
   async rotateApiKey({ params, body }, context) {
     const { type } = await findApiKey(context, params.api_key_id)
-    const secret = newSecret(type, await secretBase62(context))
+    const secret = await createSecret(context, type, params.api_key_id)
     const hash = await sha256(secret)
     // An earlier attempt may have rotated the key already; another rotation would end the previous secret.
     const isOwned = and(isOwnedByCaller(context, params.api_key_id), ne(apiKeys.hash, hash))
@@ -161,7 +181,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     const [, [rotated]] = await retrying(() => context.db.batch(batch))
     const row = rotated ?? (await findApiKey(context, params.api_key_id))
     if (row.hash !== hash) throw notFound('api key')
-    context.cache.keys.evict(row.id)
+    forgetKey(context, row.id)
     return { api_key_id: row.id, api_key: toApiKey(row), secret }
   },
 
@@ -177,7 +197,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
       await findApiKey(context, row.id)
       throw lastServerKey('revoke it')
     }
-    context.cache.keys.evict(row.id)
+    forgetKey(context, row.id)
     return { api_key_id: row.id, deleted_api_key: toApiKey(row) }
   },
 }

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
-import { newSecret, secretHint, sha256 } from '../../adapters/crypto/secret.ts'
+import { newSecret, secretHint, sha256, toHex } from '../../adapters/crypto/secret.ts'
 import { rowId, secondRowId, secretBase62 } from '../../adapters/crypto/seed.ts'
 import { batchesWith, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
@@ -50,6 +50,11 @@ export function organizationIn([row]: OrganizationRow[] = []): OrganizationRow {
   if (!row) throw notFound('organization')
   return row
 }
+
+/** The change that gives an organization the key of its listeners, unless it has one (docs/decisions/0111). */
+export const withListenerKey = () => ({
+  listener_key: sql`coalesce(listener_key, ${toHex(crypto.getRandomValues(new Uint8Array(32)))})`,
+})
 
 export const organizationHandlers: Handlers<typeof organizationOperations> = {
   async listOrganizations({ query }, { db }) {

@@ -1,5 +1,5 @@
 import { encoder, hex, hmac, importKey } from '../../adapters/bucket/presign.ts'
-import type { PlayedSession } from '../../adapters/db/play_rows.ts'
+import type { PlayedSession } from '../../adapters/db/play/play_rows.ts'
 
 /**
  * The token for the listening reports of a player (docs/decisions/0102). It contains everything that a report needs of its session, so that reports
@@ -36,7 +36,8 @@ const toHex = (value: number) => Math.floor(value).toString(16).padStart(8, '0')
  * the number of its organization's shards changes.
  */
 export async function heardToken(env: Env, session: PlayedSession, shards: number): Promise<string> {
-  const { created_at, expires_at, scope, organization_id, id, resource_id, share_id, listener } = session
+  const { created_at, expires_at, scope, organization_id, resource_id, share_id, listener, signed } = session
+  const id = signed?.session_uuid ?? session.id
   const numbers = toHex(created_at / 1000) + toHex(expires_at / 1000) + toHex(shards)
   const ids = [scope[0], organization_id, id, resource_id, share_id, listener && `l${listener}`]
   // `join` writes null as an empty text.

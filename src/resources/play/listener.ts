@@ -1,8 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { encoder, hex, hmac, importKey } from '../../adapters/bucket/presign.ts'
 import { createLru } from '../../adapters/cache/lru.ts'
-import { toHex } from '../../adapters/crypto/secret.ts'
 import { inJsonList } from '../../adapters/db/database.ts'
 import { isInCollection, organizations, tracks } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
@@ -11,7 +9,8 @@ import { tenth } from '../../contract/ranges.ts'
 import { notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
 import { joinProgress, progressSince, shareOf, type TrackProgress } from '../../listening/progress.ts'
-import { findOrganization } from '../library/organization.ts'
+import { findOrganization, withListenerKey } from '../library/organization.ts'
+import { hashListener } from './listener_hash.ts'
 import { objectsOf } from './listening_objects.ts'
 
 /** Seconds before the end of a track from which on it starts again: a tenth of its length, but at most 3. */
@@ -27,20 +26,18 @@ async function keyOf({ db, principal: { organization_id: id }, now }: Context): 
   const { listener_key } = organizations
   const isOrganization = eq(organizations.id, id)
   const [row] = await db.select({ listener_key }).from(organizations).where(isOrganization)
-  const values = { listener_key: sql`coalesce(listener_key, ${toHex(crypto.getRandomValues(new Uint8Array(32)))})` }
   const key =
     row?.listener_key ??
-    (await db.update(organizations).set(values).where(isOrganization).returning({ listener_key }))[0]?.listener_key
+    (await db.update(organizations).set(withListenerKey()).where(isOrganization).returning({ listener_key }))[0]
+      ?.listener_key
   if (key === null || key === undefined) throw notFound('organization')
   keys.set(id, key, { organization_id: id, bytes: 200, until: Infinity })
   return key
 }
 
 /** Returns the form in which a listener is stored. The same pseudonym has another one in another organization. */
-export async function listenerHash(context: Context, listener: string): Promise<string> {
-  const key = await importKey(encoder.encode(`listener ${await keyOf(context)}`))
-  return hex(await hmac(key, listener)).slice(0, 32)
-}
+export const listenerHash = async (context: Context, listener: string): Promise<string> =>
+  hashListener(await keyOf(context), listener)
 
 const toResponse = (each: TrackProgress) => ({
   track_id: each.track,

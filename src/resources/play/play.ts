@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizz
 
 import { attachment } from '../../adapters/bucket/attachment.ts'
 import { viewSigner } from '../../adapters/bucket/presign.ts'
-import { isIssuedId, newHourlyId } from '../../adapters/crypto/id.ts'
+import { newHourlyId } from '../../adapters/crypto/id.ts'
 import { insertFrom, prepareOnce } from '../../adapters/db/database.ts'
 import { batch } from '../../adapters/db/query.ts'
 import { retrying } from '../../adapters/db/retry.ts'
@@ -18,7 +18,8 @@ import { bindingScope, chosenVariants, mayDownload, mayReach, inScope } from '..
 import { shareNotFound } from '../share/share_holder.ts'
 import { listenerHash } from './listener.ts'
 import { findPlayback, notReady, playTrack } from './playback.ts'
-import { bindView, playSession, readView, toPlaySession, toView, type Wanted } from './session_view.ts'
+import { decodeView, isSigned, rowReader, type Wanted } from './session_reader.ts'
+import { bindView, playSession, readView, toPlaySession, toView } from './session_view.ts'
 import { findZip } from './zip.ts'
 
 /** Checks the share again, because a key in the cache may be older than the revocation of the share or a change to its slug or password. */
@@ -69,6 +70,7 @@ export async function findPlaySession(
   play_session_id: string,
   wanted: { views?: number | undefined } = {},
 ) {
+  if (isSigned(play_session_id)) return findSignedSession(context, play_session_id)
   checkSessionId(play_session_id, context.now)
   const session = await context.db
     .select()
@@ -81,6 +83,15 @@ export async function findPlaySession(
   const { id, ...row } = checkExpiry('play session', session, context.now)
   const { view } = await readView(context, id, firstViews(wanted))
   return { ...view, play_session: toPlaySession({ id, ...row }) }
+}
+
+/** Returns the view of a signed session to a key of its organization. Throws 404 for the key of another one. */
+async function findSignedSession(context: Context, token: string) {
+  const { view, session } = await readView(context, token, null)
+  const isOwn = session.organization_id === context.principal.organization_id
+  if (!isOwn || !(await mayReach(context, session.scope, session.resource_id))) throw notFound('play session')
+  const play_session = toPlaySession({ ...session, creator_id: null, organization_index: null, metadata: {} })
+  return { ...view, play_session }
 }
 
 export const playHandlers: Handlers<typeof playOperations> = {
@@ -118,7 +129,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     const { session, rows } = await retrying(async () => {
       const session = { ...facts, id: newHourlyId(expires_at) }
       const insert = insertOf[scope](db, { ...session, ...bound, ...sharedBy(holder) })
-      return { session, rows: await batch(db, [insert, ...bindView(db, session.id, wanted)]) }
+      return { session, rows: await batch(db, [insert, ...bindView(db, rowReader(session.id), wanted)]) }
     })
     const [inserted, ...found] = rows
     if (inserted!.length === 0) {
@@ -126,7 +137,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
       context.cache.keys.evict(holder.api_key_id)
       throw shareNotFound()
     }
-    const { view } = await toView(context, found, wanted)
+    const { view } = await toView(context, { decodeView }, found, wanted)
     return { ...view, play_session: toPlaySession(session), expires_at: timestamp(expires_at) }
   },
 
@@ -135,7 +146,6 @@ export const playHandlers: Handlers<typeof playOperations> = {
   playSession,
 
   async downloadAll({ params: { play_session_id }, query }, context) {
-    if (!isIssuedId(play_session_id)) throw notFound('play session')
     const { variant, file_name, entries, size } = await findZip(context, play_session_id, query.variant)
     const url = `${context.base_url}/zip/${play_session_id}?variant=${variant}`
     return { play_session_id, download: { variant, url, file_name, files: entries.length, size } }

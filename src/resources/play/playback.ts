@@ -3,9 +3,8 @@ import { filesOf } from '../../adapters/bucket/track_files.ts'
 import type { CachedTrack } from '../../adapters/cache/isolate_cache.ts'
 import { isIssuedId } from '../../adapters/crypto/id.ts'
 import { hexLevels } from '../../adapters/db/hex_levels.ts'
-import { type PlayedSession, type PlayRow, playRows } from '../../adapters/db/play_rows.ts'
+import type { PlayedSession, PlayRow } from '../../adapters/db/play/play_rows.ts'
 import type { Client } from '../../adapters/db/query.ts'
-import { checkSessionId } from '../../adapters/db/session_id.ts'
 import type { Context } from '../../context.ts'
 import { PLAY_CACHE_SECONDS } from '../../contract/facts.ts'
 import type { Playback, PlayScope, PlayView } from '../../contract/play.ts'
@@ -15,6 +14,7 @@ import { appearance } from '../library/appearance.ts'
 import { coverDesign, coverImage, coverOrFirst } from '../library/cover_image.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
 import { heardToken } from './heard_token.ts'
+import { readerOf } from './session_reader.ts'
 
 /** A session and a track that it plays. Each is undefined if it was not found. */
 interface PlaybackParts {
@@ -46,26 +46,29 @@ export function toPlaybackParts(row: PlayRow | undefined, now: number): Playback
   return { session, played: { track, collection, playlist, organization, files, levels, urls, until } }
 }
 
-/** Returns the session and the track from the isolate's cache, or reads them with one statement. */
-async function findParts(
-  { env, db, cache, now }: Context<Client>,
-  session_id: string,
-  track_id: string,
-): Promise<PlaybackParts> {
-  if (!isIssuedId(session_id)) return {}
-  checkSessionId(session_id, now)
+/** Returns until when a session may be used without reading it again, in milliseconds since 1970. */
+const knownUntil = ({ expires_at, signed }: PlayedSession) => Math.min(expires_at, signed?.until ?? Infinity)
+
+/** Returns the session and the track from the isolate's cache, or reads them with one statement. A token in the cache is not verified again. */
+async function findParts(context: Context<Client>, session_id: string, track_id: string): Promise<PlaybackParts> {
+  const { env, db, cache, now } = context
   const cachedSession = cache.sessions.get(session_id, now)
   if (cachedSession && !isIssuedId(track_id)) return { session: cachedSession }
   const cachedTrack = cachedSession && cache.tracks.get(cacheKeyOf(cachedSession, track_id), now)
   if (cachedSession && cachedTrack && plays(cachedSession, cachedTrack))
     return { session: cachedSession, played: cachedTrack }
+  const reader = await readerOf(context, session_id)
   const { changes } = cache
-  const row = await playRows.get(db, { session_id, track_id })
+  const row = await reader.readTrack(db, track_id)
   const parts = toPlaybackParts(row, now)
   const { session, played } = parts
   if (env.REUSE_ANSWERS !== 'true' || !session) return parts
-  const { expires_at: until, organization_id } = session
-  cache.sessions.set(session_id, session, { organization_id, bytes: 2000, until })
+  const { organization_id, signed } = session
+  // The key of a signed session may have been revoked while it was read.
+  if (!signed || changes === cache.changes) {
+    const bytes = 2000 + 2 * session_id.length
+    cache.sessions.set(session_id, session, { organization_id, bytes, until: knownUntil(session) })
+  }
   // A track that cannot be played yet, or only from an early file, is not cached.
   if (played && changes === cache.changes && played.files[0]?.is_early === 0) {
     // The size includes space for the signed URLs.
@@ -75,13 +78,30 @@ async function findParts(
   return parts
 }
 
+/** Returns a session that has not ended. */
+export async function findSession(context: Context<Client>, play_session_id: string): Promise<PlayedSession> {
+  const { session } = await findParts(context, play_session_id, '')
+  return usable(context, session)
+}
+
+/** Returns the session if it has not ended and the web page that sends the request may use it. */
+export function usable(context: Context<Client>, found: PlayedSession | null | undefined): PlayedSession {
+  const session = checkExpiry('play session', found ?? undefined, context.now)
+  session.signed?.checkSite(context)
+  return session
+}
+
+/** Allows the response to be cached until its session or something else of it must be read again, in milliseconds since 1970. */
+export const allowCaching = (context: Context<Client>, session: PlayedSession, until: number) =>
+  context.allowCaching(session.organization_id, Math.min(knownUntil(session), until), session.signed?.allowed_origins)
+
 /** Returns what a session plays of a track. No API key is needed, because the two ids are the secret. */
 export const findPlayback = async (context: Context<Client>, play_session_id: string, track_id: string) =>
   playable(context, await findParts(context, play_session_id, track_id))
 
 /** Like `findPlayback`, but for rows that have already been read. */
 export async function playable(context: Context<Client>, parts: PlaybackParts) {
-  const session = checkExpiry('play session', parts.session, context.now)
+  const session = usable(context, parts.session)
   if (!parts.played) throw notFound('track')
   const { track, files: made, levels, urls, until } = parts.played
   const [file] = made
@@ -103,8 +123,8 @@ export async function playable(context: Context<Client>, parts: PlaybackParts) {
     /** Those of the session's variants that this track has, in the session's order. A preliminary track has only its early file. */
     files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
     is_preliminary,
-    /** The time at which the cached response expires. */
-    until: Math.min(session.expires_at, until),
+    /** The time until which the track may be cached. */
+    until,
   }
 }
 
@@ -203,7 +223,7 @@ export async function playTrack(
 ) {
   const found = await findPlayback(context, play_session_id, play_track_id)
   const { session, is_preliminary, until } = found
-  if (!is_preliminary) context.allowCaching(session.organization_id, until)
+  if (!is_preliminary) allowCaching(context, session, until)
   return {
     ...toPlayView(session, await playback(context, found)),
     heard_token: await heardToken(context.env, session, found.listening_shards),

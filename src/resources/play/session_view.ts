@@ -1,21 +1,28 @@
-import { isIssuedId } from '../../adapters/crypto/id.ts'
-import { type EmbedRow, embedRows } from '../../adapters/db/embed_rows.ts'
-import { firstPlayRows, nextPlayRows } from '../../adapters/db/first_play_rows.ts'
-import type { PlayedSession, PlayRow } from '../../adapters/db/play_rows.ts'
+import type { EmbedRow } from '../../adapters/db/play/embed_rows.ts'
+import type { PlayedSession, PlayRow } from '../../adapters/db/play/play_rows.ts'
+import { type ListedRow, sessionLists } from '../../adapters/db/play/session_list.ts'
 import { batch, type Client } from '../../adapters/db/query.ts'
 import type { playSessions } from '../../adapters/db/schema/play_sessions.ts'
-import { checkSessionId } from '../../adapters/db/session_id.ts'
-import { type ListedRow, type ListKey, ownerOf, sessionLists } from '../../adapters/db/session_list.ts'
 import type { Context } from '../../context.ts'
 import { MAX_SESSION_TRACKS, PLAY_CACHE_SECONDS } from '../../contract/facts.ts'
 import type { PlaySession, SessionTrack, ViewsQuery } from '../../contract/play.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { checkExpiry, timestamp } from '../../core/time.ts'
+import { timestamp } from '../../core/time.ts'
 import { labelsOf } from '../library/appearance.ts'
-import { toEmbed } from '../share/embed.ts'
+import { type Embed, toEmbed } from '../share/embed.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
 import { heardToken } from './heard_token.ts'
-import { findPlayback, listOf, toPlaybackParts, toPlayView, playable, playback } from './playback.ts'
+import {
+  allowCaching,
+  findPlayback,
+  listOf,
+  toPlaybackParts,
+  toPlayView,
+  playable,
+  playback,
+  usable,
+} from './playback.ts'
+import { readerOf, type SessionReader, type Wanted } from './session_reader.ts'
 
 /** Returns a play session as the API shows it to its creator. */
 export const toPlaySession = (row: Omit<typeof playSessions.$inferSelect, 'share_id'>): PlaySession => ({
@@ -23,10 +30,6 @@ export const toPlaySession = (row: Omit<typeof playSessions.$inferSelect, 'share
   organization_index: row.organization_index ?? '',
   expires_at: timestamp(row.expires_at),
 })
-
-/** Returns the statements that read the list of a session or share. At most one of them returns rows. */
-export const bindLists = (db: Client, key: ListKey, limit: number) =>
-  Object.values(sessionLists[ownerOf(key)]).map((list) => list.bind(db, { ...key, limit }))
 
 const toRows = (lists: Record<string, unknown>[][]) =>
   JSON.parse(
@@ -52,39 +55,38 @@ export const toTracks = (lists: Record<string, unknown>[][], owners: Owners) =>
   withLabels(toRows(lists), ownersOf(owners))
 
 /** Reads the embed row of a session, and its tracks up to a limit. Both are undefined if there is no such session. */
-export async function readList({ db }: Context<Client>, play_session_id: string, limit: number) {
-  const key = { play_session_id }
-  const [first, ...lists] = await batch(db, [embedRows.play_sessions.bind(db, key), ...bindLists(db, key, limit)])
-  const [row] = embedRows.play_sessions.decode(first!)
+export async function readList(context: Context<Client>, play_session_id: string, limit: number) {
+  const { db } = context
+  const reader = await readerOf(context, play_session_id)
+  const [first, ...lists] = await batch(db, [reader.bindEmbed(db), ...reader.bindLists(db, limit)])
+  const row = reader.decodeEmbed(first!)
   return { row, tracks: row && toTracks(lists, row) }
+}
+
+/** Reads the embed data of a session. No API key is needed, because the session's id is the secret (specification §5). */
+export async function findEmbed(context: Context<Client>, play_session_id: string): Promise<Embed> {
+  const { db } = context
+  const reader = await readerOf(context, play_session_id)
+  const [rows] = await batch(db, [reader.bindEmbed(db)])
+  return toEmbed(context, reader.decodeEmbed(rows!))
 }
 
 /** Reads the embed data of a session, with its view, in one trip to the database. */
 export async function readEmbed(context: Context<Client>, play_session_id: string) {
-  const { db, now } = context
-  checkSessionId(play_session_id, now)
-  const statements = [embedRows.play_sessions.bind(db, { play_session_id }), ...bindView(db, play_session_id)]
-  const [embedded, ...rows] = await batch(db, statements)
-  const embed = await toEmbed(context, embedRows.play_sessions.decode(embedded!)[0])
-  return { embed, view: (await toView(context, rows)).view }
+  const { db } = context
+  const reader = await readerOf(context, play_session_id)
+  const [embedded, ...rows] = await batch(db, [reader.bindEmbed(db), ...bindView(db, reader)])
+  const embed = await toEmbed(context, reader.decodeEmbed(embedded!))
+  return { embed, view: (await toView(context, reader, rows)).view }
 }
 
-/** Returns the number of tracks that a session or share lists, up to a limit. */
-export const countTracks = async ({ db }: Context<Client>, key: ListKey, limit: number) =>
-  toRows(await batch(db, bindLists(db, key, limit))).length
-
-/** The play views that a caller wants with the view of a session: how many, and the track with which they begin; null for the first of the list. */
-export interface Wanted {
-  views: number
-  from: string | null
-}
+/** Returns the number of tracks that the statements of `bindLists` list. */
+export const countTracks = async (db: Client, lists: D1PreparedStatement[]) => toRows(await batch(db, lists)).length
 
 /** Returns the statements that read a session's view, for one batch. */
-export const bindView = (db: Client, play_session_id: string, wanted?: Wanted | null) => [
-  wanted
-    ? nextPlayRows.bind(db, { session_id: play_session_id, ...wanted })
-    : firstPlayRows.bind(db, { session_id: play_session_id }),
-  ...bindLists(db, { play_session_id }, MAX_SESSION_TRACKS),
+export const bindView = (db: Client, reader: SessionReader, wanted: Wanted | null = null) => [
+  reader.bindView(db, wanted),
+  ...reader.bindLists(db, MAX_SESSION_TRACKS),
 ]
 
 /**
@@ -94,12 +96,13 @@ export const bindView = (db: Client, play_session_id: string, wanted?: Wanted | 
  */
 export async function toView(
   context: Context<Client>,
+  { decodeView }: Pick<SessionReader, 'decodeView'>,
   [first, ...lists]: Record<string, unknown>[][],
   wanted?: Wanted | null,
 ) {
-  const played = firstPlayRows.decode(first!)
+  const played = await decodeView(first!)
   const [found] = played
-  const session = checkExpiry('play session', found?.session ?? undefined, context.now)
+  const session = usable(context, found?.session)
   const { id, scope, variants, is_downloadable, expires_at } = session
   const owners = ownersOf(found!)
   const rows = toRows(lists)
@@ -141,23 +144,23 @@ const toSessionTrack = ({ id, index, duration, order, player_title, player_subti
 })
 
 /** Reads the view of a session in one trip to the database. */
-export const readView = async (context: Context<Client>, session_id: string, wanted?: Wanted | null) =>
-  toView(context, await batch(context.db, bindView(context.db, session_id, wanted)), wanted)
+export async function readView(context: Context<Client>, play_session_id: string, wanted: Wanted | null) {
+  const { db } = context
+  const reader = await readerOf(context, play_session_id)
+  return toView(context, reader, await batch(db, bindView(db, reader, wanted)), wanted)
+}
 
 /** The handler of the operation of the same name. Like `playTrack`, it runs before the table of operations is loaded. */
 export async function playSession(
   { params: { play_session_id }, query }: { params: { play_session_id: string }; query: ViewsQuery },
   context: Context<Client>,
 ) {
-  if (!isIssuedId(play_session_id)) throw notFound('play session')
-  checkSessionId(play_session_id, context.now)
   // The session's id is the secret: a caller that knows it may read the session on behalf of the organization.
   const { views, from } = query
   const wanted = views === undefined ? null : { views: Number(views), from: from ?? null }
   const { session, view, isFinal } = await readView(context, play_session_id, wanted)
-  const until = Math.min(session.expires_at, context.now + PLAY_CACHE_SECONDS * 1000)
   // The response is only cached once final files can be played: until then, players poll for them.
-  if (isFinal) context.allowCaching(session.organization_id, until)
+  if (isFinal) allowCaching(context, session, context.now + PLAY_CACHE_SECONDS * 1000)
   return view
 }
 

@@ -1,6 +1,5 @@
 import { newHourlyId } from '../../adapters/crypto/id.ts'
-import { embedRows } from '../../adapters/db/embed_rows.ts'
-import { firstPlayRows } from '../../adapters/db/first_play_rows.ts'
+import { embedRows } from '../../adapters/db/play/embed_rows.ts'
 import { batch, type Client } from '../../adapters/db/query.ts'
 import { bindSharedSession, shareRows } from '../../adapters/db/share_rows.ts'
 import type { Context } from '../../context.ts'
@@ -8,7 +7,8 @@ import { DEFAULT_VARIANTS, MAX_SESSION_TRACKS, SHARE_SESSION_TTL } from '../../c
 import { ApiError } from '../../core/errors.ts'
 import { toEmbed } from '../share/embed.ts'
 import { toShare, withTitle } from '../share/share_view.ts'
-import { bindLists, toTracks, toView } from './session_view.ts'
+import { bindLists, decodeView, rowReader } from './session_reader.ts'
+import { toTracks, toView } from './session_view.ts'
 
 interface Wanted {
   slug: string
@@ -51,13 +51,13 @@ function bindSession(db: Client, key: { slug: string; password_hash: string | nu
   const expires_at = (Math.floor(now / 1000) + SHARE_SESSION_TTL) * 1000
   const id = newHourlyId(expires_at)
   const session = { ...key, id, expires_at, now, variants: DEFAULT_VARIANTS }
-  return [bindSharedSession(db.$client, session), firstPlayRows.bind(db, { session_id: id })]
+  return [bindSharedSession(db.$client, session), rowReader(id).bindView(db, null)]
 }
 
 /** Returns the view of the created session; null if the share ends within this second. */
 async function viewOf(context: Context<Client>, rows: Record<string, unknown>[][]) {
   try {
-    return (await toView(context, rows)).view
+    return (await toView(context, { decodeView }, rows)).view
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error

@@ -1,17 +1,16 @@
-import { eq, inArray } from 'drizzle-orm'
+import { inArray } from 'drizzle-orm'
 
 import { withoutBidiMarks } from '../../adapters/bucket/attachment.ts'
 import { filesOf, type TrackFile } from '../../adapters/bucket/track_files.ts'
 import { inJsonList } from '../../adapters/db/database.ts'
+import type { PlayedSession } from '../../adapters/db/play/play_rows.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
-import { playSessions } from '../../adapters/db/schema/play_sessions.ts'
-import { checkSessionId } from '../../adapters/db/session_id.ts'
 import type { Context, Downloaded } from '../../context.ts'
 import { MAX_ZIP_BYTES, MAX_ZIP_FILES } from '../../contract/facts.ts'
 import type { PlayScope } from '../../contract/play.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { checkExpiry } from '../../core/time.ts'
 import { toEmbed } from '../share/embed.ts'
+import { findSession } from './playback.ts'
 import { readList } from './session_view.ts'
 
 /** A file in a ZIP. */
@@ -80,10 +79,7 @@ export async function findEntries(
  * Throws when a track is not finished, because an incomplete archive might go unnoticed for years.
  */
 export async function findZip(context: Context, play_session_id: string, wanted?: string) {
-  const { db, now } = context
-  checkSessionId(play_session_id, now)
-  const row = await db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
-  const session = checkExpiry('play session', row, now)
+  const session = await findSession(context, play_session_id)
   if (!session.is_downloadable) {
     throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')
   }
@@ -103,12 +99,7 @@ export async function findZip(context: Context, play_session_id: string, wanted?
 }
 
 /** Returns how the ZIP of a session is counted: once, and for the track only if the session plays one. */
-function downloadOf({
-  organization_id,
-  scope,
-  resource_id: id,
-  share_id: share,
-}: typeof playSessions.$inferSelect): Downloaded {
+function downloadOf({ organization_id, scope, resource_id: id, share_id: share }: PlayedSession): Downloaded {
   const own = (one: PlayScope) => (scope === one ? id : null)
   return { organization_id, track: own('track'), collection: own('collection'), via: { scope, id, share } }
 }

@@ -1,7 +1,6 @@
 import { mediaUrls } from '../../adapters/bucket/media_url.ts'
-import { type EmbedRow, embedRows } from '../../adapters/db/embed_rows.ts'
+import type { EmbedRow } from '../../adapters/db/play/embed_rows.ts'
 import type { Client } from '../../adapters/db/query.ts'
-import { checkSessionId } from '../../adapters/db/session_id.ts'
 import type { Context } from '../../context.ts'
 import { PLAYBACK_TTL } from '../../contract/facts.ts'
 import type { CoverImage } from '../../contract/media.ts'
@@ -26,14 +25,10 @@ export interface Embed {
   tint: string
   /** The name of the organization. */
   maker: string
+  /** The sites that may show a signed session in a frame; null for all. */
+  allowed_origins: string[] | null
   /** Seconds until the session expires or, if this is earlier, the links to its cover. */
   seconds_left: number
-}
-
-/** Reads the embed data of a session. No API key is needed, because the session's id is the secret (specification §5). */
-export async function findEmbed(context: Context<Client>, play_session_id: string): Promise<Embed> {
-  checkSessionId(play_session_id, context.now)
-  return toEmbed(context, await embedRows.play_sessions.get(context.db, { play_session_id }))
 }
 
 /** Returns the embed data of a session, or of a share that is shown as one. */
@@ -65,6 +60,7 @@ export async function toEmbed({ env, now, base_url }: Context<Client>, row: Embe
     design,
     tint: list.theme[0] ?? (design === null ? shown.cover_colors?.[0]?.hex : null) ?? tintOf(hueOf(list.title)),
     maker: organization.name,
+    allowed_origins: session.allowed_origins,
     seconds_left,
   }
 }

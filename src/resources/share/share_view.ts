@@ -1,4 +1,4 @@
-import { embedRows } from '../../adapters/db/embed_rows.ts'
+import { embedRows } from '../../adapters/db/play/embed_rows.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { ShareRow } from '../../adapters/db/schema/shares.ts'
 import { type FoundShare, shareRows } from '../../adapters/db/share_rows.ts'

@@ -130,7 +130,7 @@ describe('a request with an invalid body', () => {
     ['collection', { title: 5 }, 'title: must be a string, not 5'],
     ['collection', { title: 'x'.repeat(256) }, 'title: must be between 1 and 255 characters, not 256'],
     ['track', { collection_id: 'x', file_name: 'a.mp3' }, 'collection_id: must be a UUID, not "x"'],
-    ['api_key', { title: 'x', type: 'x' }, 'type: must be one of server, player, uploader, not "x"'],
+    ['api_key', { title: 'x', type: 'x' }, 'type: must be one of server, player, uploader, signing, not "x"'],
     [
       'api_key',
       { title: 'x', type: 'server', expires_at: 'x' },

@@ -1,10 +1,11 @@
--- embedRows (src/adapters/db/embed_rows.ts): reads what a session shows before it plays.
+-- embedRows (src/adapters/db/play/embed_rows.ts): reads what a session shows before it plays.
 
 select
   play_sessions."organization_id" as "session_organization_id",
   play_sessions."scope" as "session_scope",
   play_sessions."resource_id" as "session_resource_id",
   coalesce(play_sessions.expires_at, 9e15) as "session_expires_at",
+  null as "session_allowed_origins",
   tracks."file_name" as "track_file_name",
   tracks."player_title" as "track_player_title",
   tracks."tags" as "track_tags",

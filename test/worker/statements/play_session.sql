@@ -1,4 +1,4 @@
--- firstPlayRows (src/adapters/db/first_play_rows.ts): reads a play session and the play view of its first track.
+-- firstPlayRows (src/adapters/db/play/first_play_rows.ts): reads a play session and the play view of its first track.
 
 select
   sessions."id" as "session_id",

@@ -133,6 +133,7 @@ export async function everyCaller(workspace: Workspace) {
       'server of another organization': (await aTenant()).key,
       player: (await anApiKey(key)).secret,
       ...(Object.fromEntries(players) as Record<string, string>),
+      signing: (await anApiKey(key, { type: 'signing' })).secret,
       uploader: await uploader({}),
       'uploader in collection': await uploader({ collection_id: workspace.collection_id }),
       'uploader of another collection': await uploader({ collection_id: other.collection_id }),

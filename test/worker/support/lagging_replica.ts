@@ -12,6 +12,7 @@ const TABLES = [
   'playlists',
   'playlist_tracks',
   'play_sessions',
+  'api_keys',
   'shares',
   'retired_slugs',
   'variants',

@@ -53,6 +53,9 @@ export const isChanged = (before: KeyValues, after: KeyValues) =>
 /** The fields of a request whose errors the form shows at a field. */
 export const FIELDS = ['title', 'allowed_origins', 'max_bytes', 'max_tracks']
 
+/** Whether play sessions are created or signed with a type of key that has restrictions. */
+const isForListeners = (type: KeyType) => type === 'player' || type === 'signing'
+
 /** Returns the settings of a key for a request, or the errors by field. */
 export function settingsOf(type: KeyType, { title, sites, downloadable, bytes, tracks }: KeyValues) {
   const { origins, fault } = sitesOf(sites)
@@ -68,7 +71,7 @@ export function settingsOf(type: KeyType, { title, sites, downloadable, bytes, t
   const settings = {
     title: title.trim(),
     ...(type !== 'server' && { allowed_origins: origins.length > 0 ? origins : null }),
-    ...(type === 'player' && { is_downloadable: downloadable }),
+    ...(isForListeners(type) && { is_downloadable: downloadable }),
     ...(type === 'uploader' && { max_bytes, max_tracks }),
   }
   return { settings, faults: Object.keys(faults).length > 0 ? faults : null }
@@ -87,7 +90,7 @@ export const KeyFields = ({ type, values, onChange, faults }: Properties) => (
     {type !== 'server' && (
       <SitesField value={values.sites} onInput={(sites) => onChange({ sites })} error={faults.allowed_origins} />
     )}
-    {type === 'player' && (
+    {isForListeners(type) && (
       <Check
         label={t('Listeners may download')}
         checked={values.downloadable}

@@ -7,7 +7,12 @@ import { Menu } from '../../ui/controls/menu.tsx'
 /** A key in the list, with the title of the resource to which it is bound; null if that no longer exists. */
 export type ListedKey = ApiKey & { resource?: { title: string | null } | null | undefined }
 
-const KINDS: Record<KeyType, string> = { server: text('Server'), player: text('Player'), uploader: text('Uploader') }
+const KINDS: Record<KeyType, string> = {
+  server: text('Server'),
+  player: text('Player'),
+  uploader: text('Uploader'),
+  signing: text('Signing'),
+}
 const SCOPES = { collection: text('Collection'), track: text('Track'), playlist: text('Playlist') }
 
 interface Actions {

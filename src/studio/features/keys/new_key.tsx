@@ -16,6 +16,7 @@ import { LOSES_SECRET, Secret } from './secret.tsx'
 const TYPES = [
   ['player', text('Player: plays, in browsers and apps')],
   ['uploader', text('Uploader: uploads, in browsers and apps')],
+  ['signing', text('Signing: signs play sessions, on your server')],
   ['server', text('Server: everything; keep it on your server')],
 ] as const
 
@@ -105,7 +106,7 @@ function ScopeField({ type, value, onChange }: ScopeProperties) {
       options={[['', type === 'uploader' ? t('Any collection') : t('Everything')]]}
       groups={[
         { label: t('Collections'), options: optionsOf('collection_id', collections) },
-        { label: t('Playlists'), options: type === 'player' ? optionsOf('playlist_id', playlists) : [] },
+        { label: t('Playlists'), options: type === 'uploader' ? [] : optionsOf('playlist_id', playlists) },
       ]}
       onChange={onChange}
     />

@@ -31,6 +31,8 @@ export function Secret({ secret, owner, onClose }: Properties) {
   // The button that created the secret is gone, and with it the focus. The focus moves before the paint, so that no key press reaches another button.
   const message = useRef<HTMLParagraphElement>(null)
   useLayoutEffect(() => message.current?.focus(), [])
+  // A signing key calls nothing.
+  const isSigning = 'api_key' in owner && owner.api_key.type === 'signing'
   const { label, code } = 'api_key' in owner ? keyCode(location.origin, secret, owner.api_key) : webhookCode(secret)
   return (
     <>
@@ -40,7 +42,7 @@ export function Secret({ secret, owner, onClose }: Properties) {
       <Copyable label={t('Secret')} value={secret} />
       <Copyable label={t(label)} value={code} />
       <div class="actions end">
-        <TestSecret secret={secret} owner={owner} />
+        {!isSigning && <TestSecret secret={secret} owner={owner} />}
         <Button kind="primary" onClick={onClose}>
           {t('Done')}
         </Button>

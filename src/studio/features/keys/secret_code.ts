@@ -17,6 +17,13 @@ export function keyCode(origin: string, secret: string, { type, collection_id, t
   const [scope, id] = Object.entries({ collection: collection_id, track: track_id, playlist: playlist_id }).find(
     ([, id]) => id,
   ) ?? ['collection', ANY]
+  if (type === 'signing')
+    return {
+      label: text('For your server'),
+      code: `import { signPlaySession } from '@tonearm/client/sign'
+
+const token = await signPlaySession('${secret}', { scope: '${scope}', id: '${id}' })`,
+    }
   const values: Record<string, string> =
     type === 'player' ? { scope, 'resource-id': id ?? ANY } : { 'collection-id': collection_id ?? ANY }
   return { label: text('For your page'), code: elementCode(origin, type, { 'api-key': secret, ...values }) }

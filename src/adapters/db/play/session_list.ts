@@ -1,7 +1,7 @@
-import type { Tags } from '../../contract/info.ts'
-import type { PlayScope } from '../../contract/play.ts'
-import { HAS_FILES, indexSql } from '../bucket/track_storage.ts'
-import { columnsOf, selectOf } from './query.ts'
+import type { Tags } from '../../../contract/info.ts'
+import type { PlayScope } from '../../../contract/play.ts'
+import { HAS_FILES, indexSql } from '../../bucket/track_storage.ts'
+import { columnsOf, selectOf } from '../query.ts'
 
 /**
  * Selects the tracks of a play session in playing order. Each row is one JSON text: D1's batch would return a thousand objects with many columns, and
@@ -46,13 +46,24 @@ const entry = (place: string) => `json_object(
     'player_color', collections.player_color, 'is_theme_overridable', collections.is_theme_overridable),
   'file', json(${FILE}))`
 
+/** A table or subquery whose rows refer to a list of tracks: its name, its SQL after `from`, and the condition that finds a row. */
+export interface OwnerSource {
+  name: string
+  from: string
+  condition: string
+}
+
 /**
- * The tables whose rows refer to a list of tracks, each with the condition that finds a row. The parameters are the id of the session, or the slug of the
+ * The tables whose rows refer to a list of tracks. The parameters are the id of the session, or the slug of the
  * share and the hash of its password: without the right hash, nothing of a share with a password is read.
  */
 export const OWNERS = {
-  play_sessions: 'play_sessions.id = :play_session_id',
-  shares: 'shares.slug = :slug and shares.password_hash is :password_hash',
+  play_sessions: { name: 'play_sessions', from: 'play_sessions', condition: 'play_sessions.id = :play_session_id' },
+  shares: {
+    name: 'shares',
+    from: 'shares',
+    condition: 'shares.slug = :slug and shares.password_hash is :password_hash',
+  },
 }
 export type ListOwner = keyof typeof OWNERS
 export type ListKey = { play_session_id: string } | { slug: string; password_hash: string | null }
@@ -68,12 +79,12 @@ export const PLACES = 'playlist_tracks as places join tracks on tracks.id = plac
  * Returns the statements by scope. They have the parameter `limit` and those of the owner's condition. Each one returns no rows if the session or share has another scope, so a
  * batch of all three needs no earlier query for the scope.
  */
-function listsOf(owner: ListOwner) {
+export function listsOf(owner: OwnerSource) {
   /** Selects a list that is ordered by an indexed column. `place` is the value of `order` in the result. */
   const list = (scope: PlayScope, source: string, resource: string, column: string, place = column) =>
     selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
       `from ${source} join collections on collections.id = tracks.collection_id
-        where ${resource} = (select resource_id from ${owner} where ${OWNERS[owner]} and scope = '${scope}')
+        where ${resource} = (select resource_id from ${owner.from} where ${owner.condition} and scope = '${scope}')
         and ${IS_LISTED}
         order by ${column} limit :limit`,
     )
@@ -84,4 +95,5 @@ function listsOf(owner: ListOwner) {
   }
 }
 
-export const sessionLists = { play_sessions: listsOf('play_sessions'), shares: listsOf('shares') }
+export const sessionLists = { play_sessions: listsOf(OWNERS.play_sessions), shares: listsOf(OWNERS.shares) }
+export type SessionLists = ReturnType<typeof listsOf>

@@ -1,4 +1,4 @@
-import { HAS_FINAL_FILES } from '../bucket/track_storage.ts'
+import { HAS_FINAL_FILES } from '../../bucket/track_storage.ts'
 import { byScope, rowsOf } from './play_rows.ts'
 import { IS_LISTED, PLACES } from './session_list.ts'
 
@@ -6,7 +6,7 @@ const first = (tables: string, inScope: string, place: string) =>
   `(select tracks.id from ${tables} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`
 
 /** The id of the first track with final files; null if there is none. */
-const FIRST = byScope(
+export const FIRST = byScope(
   first('tracks', 'tracks.id = sessions.resource_id', 'tracks.id'),
   first('tracks', 'tracks.collection_id = sessions.resource_id', 'tracks."order"'),
   first(PLACES, 'places.playlist_id = sessions.resource_id', 'places.position'),
@@ -39,8 +39,11 @@ const NEXT = byScope(
   ),
 )
 
+/** A condition for the ids of the first track and of the next tracks in the list. */
+export const IS_NEXT = `in (select value from json_each(json_insert(${NEXT}, '$[#]', ${FIRST})))`
+
 /**
  * Selects the same, and the rows of the play views of the next tracks in the list. Parameters: `session_id`, the number of tracks `views`, and the id
  * `from` of the first one, null for the first of the list.
  */
-export const nextPlayRows = rowsOf(`in (select value from json_each(json_insert(${NEXT}, '$[#]', ${FIRST})))`)
+export const nextPlayRows = rowsOf(IS_NEXT)

@@ -1,8 +1,8 @@
-import type { PlayScope } from '../../contract/play.ts'
-import { FIRST_LOOK, type FirstLook, PLAYLIST_LEVELS } from './first_cover.ts'
-import { columnsOf, selectOf } from './query.ts'
-import type { collections, organizations, playlists, tracks } from './schema/library.ts'
-import { type ListOwner, OWNERS } from './session_list.ts'
+import type { PlayScope } from '../../../contract/play.ts'
+import { FIRST_LOOK, type FirstLook, PLAYLIST_LEVELS } from '../first_cover.ts'
+import { columnsOf, selectOf } from '../query.ts'
+import type { collections, organizations, playlists, tracks } from '../schema/library.ts'
+import { OWNERS, type OwnerSource } from './session_list.ts'
 
 /** The reference of a play session or a share to a collection, track or playlist. A share without an end gets a distant one. */
 interface Owner {
@@ -10,6 +10,8 @@ interface Owner {
   scope: PlayScope
   resource_id: string
   expires_at: number
+  /** The sites that may show a signed session in a frame; null for all. Those of a share are read with the share. */
+  allowed_origins: string[] | null
 }
 
 /** The levels of a generated cover in hexadecimal; null if there is an uploaded one. */
@@ -21,11 +23,12 @@ const labels = { player_color: 'plain', player_subtitle: 'plain' } as const
 const cover = { cover_path: 'plain', cover_size: 'plain', cover_colors: 'json' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
 
-const rowsOf = (owner: ListOwner) =>
+/** Returns the statement for a source. `origins` is the SQL of `allowed_origins`. */
+export const embedRowsOf = ({ name, from, condition }: OwnerSource, origins = 'null') =>
   selectOf({
-    session: columnsOf<Owner>(owner)(
-      { organization_id: 'plain', scope: 'plain', resource_id: 'plain', expires_at: 'plain' },
-      { expires_at: `coalesce(${owner}.expires_at, 9e15)` },
+    session: columnsOf<Owner>(name)(
+      { organization_id: 'plain', scope: 'plain', resource_id: 'plain', expires_at: 'plain', allowed_origins: 'json' },
+      { expires_at: `coalesce(${name}.expires_at, 9e15)`, allowed_origins: origins },
     ),
     track: columnsOf<Omit<typeof tracks.$inferSelect, 'levels'> & Levels>('tracks')(
       { file_name: 'plain', player_title: 'plain', tags: 'json', ...labels, ...cover, levels: 'plain' },
@@ -46,13 +49,13 @@ const rowsOf = (owner: ListOwner) =>
       ...overridable,
       uses_tags: 'flag',
     }),
-  })(`from ${owner}
-    left join tracks on ${owner}.scope = 'track' and tracks.id = ${owner}.resource_id
-    left join collections on collections.id = iif(${owner}.scope = 'collection', ${owner}.resource_id, tracks.collection_id)
-    left join playlists on ${owner}.scope = 'playlist' and playlists.id = ${owner}.resource_id
-    left join organizations on organizations.id = ${owner}.organization_id
-    where ${OWNERS[owner]}`)
+  })(`from ${from}
+    left join tracks on ${name}.scope = 'track' and tracks.id = ${name}.resource_id
+    left join collections on collections.id = iif(${name}.scope = 'collection', ${name}.resource_id, tracks.collection_id)
+    left join playlists on ${name}.scope = 'playlist' and playlists.id = ${name}.resource_id
+    left join organizations on organizations.id = ${name}.organization_id
+    where ${condition}`)
 
 /** Statements that select a session or share with the rows that contain its title and its cover. The parameters are those of `OWNERS`. */
-export const embedRows = { play_sessions: rowsOf('play_sessions'), shares: rowsOf('shares') }
-export type EmbedRow = NonNullable<Awaited<ReturnType<ReturnType<typeof rowsOf>['get']>>>
+export const embedRows = { play_sessions: embedRowsOf(OWNERS.play_sessions), shares: embedRowsOf(OWNERS.shares) }
+export type EmbedRow = NonNullable<Awaited<ReturnType<ReturnType<typeof embedRowsOf>['get']>>>
