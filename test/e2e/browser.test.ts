@@ -95,15 +95,15 @@ test('a file that is not audio fails with a reason, and after a reload on a phon
   await openSong()
   await drop('diary.mp3', Buffer.from('%PDF-1.7\n\0'))
   const row = page.getByRole('row').filter({ hasText: 'diary' })
-  await row.getByText('Failed.').waitFor(TIMEOUT)
-  expect(await row.locator('.note').textContent()).toMatch(/^Failed\. \w+/)
+  await row.getByText('Failed · ').waitFor(TIMEOUT)
+  expect(await row.locator('.note').textContent()).toMatch(/^Failed · \w+/)
 
   await page.setViewportSize({ width: 375, height: 800 })
   await page.reload()
   await page.getByRole('button', { name: 'Play song' }).click(TIMEOUT)
   await untilPlaying(dock(), 0.3)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375)
-  await page.getByText(/^Failed\. \w+/).waitFor(TIMEOUT)
+  await page.getByText(/^Failed · \w+/).waitFor(TIMEOUT)
 })
 
 /** Drops a file on the page. */

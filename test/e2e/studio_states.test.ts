@@ -39,7 +39,7 @@ test('a failed track shows its reason in the list and on its page, and can be re
   })
   await visit(page, ...places.collection)
   const row = rowOf(page, 'diary')
-  await row.getByText(/^Failed\. \S/).waitFor(TIMEOUT)
+  await row.getByText(/^Failed · \S/).waitFor(TIMEOUT)
   // An observer records the status, because the retry fails again within moments.
   const status = await row.evaluateHandle((element) => {
     const seen = { left: false }
