@@ -10,13 +10,17 @@ interface Parameter {
   example?: string | number
   schema: { enum?: string[] }
 }
+interface Reference {
+  $ref: string
+}
 interface Operation {
-  parameters: Parameter[]
+  parameters: (Parameter | Reference)[]
   security: object[]
   requestBody?: { content: { 'application/json': { example?: Record<string, unknown> } } }
 }
 interface Document {
   paths: Record<string, Record<string, Operation>>
+  components: { parameters: Record<string, Parameter> }
 }
 
 let loading: Promise<Document> | undefined
@@ -65,9 +69,10 @@ function bodyOf(operation: Operation): string | undefined {
 }
 
 /** Makes the fields of a request. Optional parameters without a value in the example are behind a disclosure. */
-function makeForm(section: HTMLElement, operation: Operation): Form {
+function makeForm(section: HTMLElement, operation: Operation, { components }: Document): Form {
   const { method = '', path = '' } = section.dataset
-  const fields = operation.parameters.map((parameter) => {
+  const fields = operation.parameters.map((each) => {
+    const parameter = '$ref' in each ? components.parameters[each.$ref.split('/').at(-1)!]! : each
     const [field, input] = makeField(`try-${section.id}-${parameter.name}`, parameter)
     return { field, input, parameter }
   })
@@ -141,8 +146,9 @@ async function send({ request }: Form, status: HTMLElement, output: HTMLElement)
 
 async function open(section: HTMLElement, button: HTMLElement): Promise<void> {
   const { method = '', path = '', destructive } = section.dataset
-  const operation = (await loadDocument()).paths[path]![method]!
-  const form = makeForm(section, operation)
+  const loaded = await loadDocument()
+  const operation = loaded.paths[path]![method]!
+  const form = makeForm(section, operation, loaded)
   const label = `Send ${method.toUpperCase()}`
   const submit = make('button', { className: 'button primary small' }, label)
   const status = make('p', { role: 'status', className: 'hint' })

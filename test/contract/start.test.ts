@@ -134,13 +134,13 @@ it('the transcoder has the port after PORT, and the keys of the environment repl
   expect(Object.values(stub({}).secrets)).not.toContain('metrics')
 })
 
-/** A server that answers only its first request. Its child works until SIGUSR2. */
+/** A server that answers until a response has been sent. Its child works until SIGUSR2. */
 const SILENT_SERVER = `const child = require('child_process').spawn(process.execPath, ['-e', 'for (;;);'])
 process.on('SIGUSR2', () => child.kill('SIGKILL'))
 process.on('exit', () => child.kill('SIGKILL'))
 process.on('SIGTERM', () => process.exit())
-let requests = 0
-require('http').createServer((_, response) => requests++ === 0 && response.end())
+let isSilent = false
+require('http').createServer((_, response) => isSilent || response.on('finish', () => (isSilent = true)).end())
   .listen(0, '127.0.0.1', function () { console.log(this.address().port) })`
 
 it.runIf(process.platform === 'linux')(
@@ -149,7 +149,7 @@ it.runIf(process.platform === 'linux')(
     const server = spawn(process.execPath, ['-e', SILENT_SERVER], { stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void server.kill())
     const [port] = (await once(server.stdout, 'data')) as [Buffer]
-    const limits = { start: 60_000, probe: 200, silence: 400, afterCrash: 60_000, busy: 60_000 }
+    const limits = { start: 60_000, probe: 1000, silence: 400, afterCrash: 60_000, busy: 60_000 }
     const { whenUnresponsive } = createWatchdog(`http://127.0.0.1:${String(port).trim()}/health`, limits)
     const [pid, slow] = [server.pid!, Promise.withResolvers<string>()]
     const ended = whenUnresponsive(
