@@ -65,7 +65,7 @@ export const handwritten = (): string[] =>
     ...filesIn('triggers', '.sql').flatMap(statementsOf),
   ].map(onOneLine)
 
-/** Adds WITHOUT ROWID to the tables in SQL of drizzle-kit that have none. */
+/** Adds WITHOUT ROWID to the SQL that drizzle-kit writes. */
 export const withoutRowid = (sql: string) =>
   sql.replace(/(CREATE TABLE `(\w+)` \([^]*?\n\));/g, (statement, text: string, name: string) =>
     WITHOUT_ROWID.includes(name) ? `${text} WITHOUT ROWID;` : statement,

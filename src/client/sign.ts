@@ -6,7 +6,7 @@ export interface SignedSession {
   id: string
   /** Seconds until the session ends: an hour by default, a day at most. */
   expires_in?: number
-  /** The variants that may be played; those that the key allows, or the default ones, if there are none. */
+  /** The variants that may be played: by default, the default variants that the key allows. */
   variants?: string[]
   /** Whether files may be downloaded. The key must allow it too. */
   is_downloadable?: boolean

@@ -314,7 +314,7 @@ export const eventOperations = defineOperations({
       limit: Page.shape.limit,
       /** Optional parts of the events. */
       include: including('titles', 'collection', 'artwork'),
-      /** Seconds to wait for an event if there is none yet; 0 by default. */
+      /** Seconds to wait for the next event; 0 by default. */
       wait: digits(0, MAX_EVENT_WAIT, 'seconds').default(0),
     }),
     response: ok({

@@ -139,10 +139,7 @@ describe.each(table)('%s', (name, operation) => {
   it('has an example that its schemas accept', () => {
     const { requestBody, responses, parameters } = described(operation)
     const example = examples[name]!
-    expect(
-      example,
-      `no example of ${name} is recorded: request it in test/e2e/examples_scenario.ts, and run npm run examples`,
-    ).toBeDefined()
+    expect(example, `request ${name} in examples_scenario.ts, and run npm run examples`).toBeDefined()
     if (!operation.is_report) expect(responses['200']!.content['application/json']!.example).toEqual(example.response)
     expect(requestBody?.content['application/json']!.example).toEqual(example.body)
     const inPath = parameters.filter((found) => found.in === 'path')
