@@ -22,19 +22,27 @@ interface Column {
 }
 /** The columns that a statement reads from one table, with the type of their values. */
 export interface Part<T> {
-  columns: Column[]
+  columns: () => Column[]
   row?: T
+}
+
+/** Postpones work until its result is first needed: an isolate has many statements, and its first request needs one or two. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }
 
 /** Defines the columns to read from a table, each with its kind. `computed` replaces columns with SQL expressions. */
 export const columnsOf =
   <T>(table: string) =>
   <const K extends keyof T & string>(kinds: { [N in K]: Kind<T[N]> }, computed: { [N in K]?: string } = {}) => {
-    const columns = (Object.entries(kinds) as [K, Column['kind']][]).map(([key, kind]) => ({
-      key,
-      kind,
-      sql: computed[key] ?? `${table}."${key}"`,
-    }))
+    const columns = once(() =>
+      (Object.entries(kinds) as [K, Column['kind']][]).map(([key, kind]) => ({
+        key,
+        kind,
+        sql: computed[key] ?? `${table}."${key}"`,
+      })),
+    )
     return { columns } as Part<Pick<T, K>>
   }
 
@@ -53,9 +61,9 @@ function read(value: unknown, kind: Column['kind']): unknown {
  */
 export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P) {
   const entries = Object.entries(parts)
-  const list = entries
-    .flatMap(([name, { columns }]) => columns.map(({ key, sql }) => `${sql} as "${name}_${key}"`))
-    .join()
+  const list = once(() =>
+    entries.flatMap(([name, { columns }]) => columns().map(({ key, sql }) => `${sql} as "${name}_${key}"`)).join(),
+  )
 
   function decode(row: unknown[]): SelectedRow<P> {
     const decoded: Record<string, Values | null> = {}
@@ -63,19 +71,24 @@ export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P
     for (const [name, { columns }] of entries) {
       const part: Values = {}
       decoded[name] = row[at] === null ? null : part
-      for (const { key, kind } of columns) part[key] = read(row[at++], kind)
+      for (const { key, kind } of columns()) part[key] = read(row[at++], kind)
     }
     return decoded as SelectedRow<P>
   }
 
   return (from: string) => {
-    const names: string[] = []
-    const text = `select ${list} ${from}`.replace(/:(\w+)/g, (_, name: string) => {
-      if (!names.includes(name)) names.push(name)
-      return `?${names.indexOf(name) + 1}`
+    const statement = once(() => {
+      const names: string[] = []
+      const text = `select ${list()} ${from}`.replace(/:(\w+)/g, (_, name: string) => {
+        if (!names.includes(name)) names.push(name)
+        return `?${names.indexOf(name) + 1}`
+      })
+      return { text, names }
     })
-    const bind = ({ $client }: Client, values: Values) =>
-      $client.prepare(text).bind(...names.map((name) => values[name]))
+    const bind = ({ $client }: Client, values: Values) => {
+      const { text, names } = statement()
+      return $client.prepare(text).bind(...names.map((name) => values[name]))
+    }
     return {
       bind,
       /** Decodes the rows that a batch has returned. */
