@@ -41,6 +41,8 @@ export const System = named('System', {
     limit: z.int(),
     /** `bytes` divided by `limit`. From 0.8 on, make room; from 0.95 on, requests that add rows are rejected. */
     fraction: z.number().nullable(),
+    /** The part of `bytes` that the metadata of tracks takes, estimated from 200 tracks; null if the database does not respond. */
+    metadata_fraction: z.number().nullable(),
   }),
   /** The service that makes the variants. */
   transcoder: z.object({

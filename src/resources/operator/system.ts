@@ -101,9 +101,27 @@ const isRetryable = sql`${isTransient} and exists (select 1 from tracks
 // SQLite uses a partial index only if the statement repeats the condition of the index verbatim.
 const failedSince = (since: number) => sql`state = 'failed' and jobs.created_at >= ${since}`
 
+/** Number of tracks from which the size of all metadata is estimated. */
+const SAMPLE = 200
+/** The random bits in the first two groups of an id, after the shard. */
+const randomBits = (id: string) => Number.parseInt(id.slice(3, 8) + id.slice(9, 13), 16)
+
+interface Sample {
+  count: number
+  bytes: number
+  last: string | null
+}
+
+/**
+ * Estimates how many bytes the metadata of all tracks takes, from that of the tracks with the lowest ids. Ids are random, so these tracks are a random
+ * sample, and the last of their ids shows which part of all tracks they are.
+ */
+const metadataBytes = ({ count, bytes, last }: Sample) =>
+  last === null || count < SAMPLE ? bytes : (bytes * 2 ** 36) / randomBits(last)
+
 /**
  * Reads the jobs of all organizations: open jobs, and the jobs that were created since a time and have ended, with their error codes. Then the largest object
- * of listening.
+ * of listening, and a sample of the tracks.
  */
 function readWork(db: Database, since: number) {
   const running = sql<number>`sum(slot is not null)`.as('held')
@@ -128,6 +146,13 @@ function readWork(db: Database, since: number) {
     db
       .select({ organization_id: sql<string>`organization_id`, shard: sql<number>`shard`, bytes: sql<number>`bytes` })
       .from(LARGEST),
+    db
+      .select({
+        count,
+        bytes: sql<number>`coalesce(sum(length(cast(metadata as blob))), 0)`.as('bytes'),
+        last: sql<string | null>`max(id)`.as('last'),
+      })
+      .from(sql`(select id, metadata from tracks order by id limit ${SAMPLE})`),
   ])
 }
 
@@ -162,9 +187,9 @@ export async function readSystem(
 ): Promise<System> {
   const [databaseCheck, slots] = await Promise.all([timeVitals(db), transcoderSlots(env)])
   const missing = neededSettings(env)
-  const [open, ended, failures, [largest]] = databaseCheck
-    ? await ifMigrated(readWork(db, now - period), [[], [], [], []])
-    : [[], [], [], []]
+  const [open, ended, failures, [largest], [sample]] = databaseCheck
+    ? await ifMigrated(readWork(db, now - period), [[], [], [], [], []])
+    : [[], [], [], [], []]
   const vitals = databaseCheck?.answer
   const { beats = {}, report = null, media = null } = vitals ?? {}
   const failing: SystemPart[] = [
@@ -182,6 +207,7 @@ export async function readSystem(
       bytes: vitals?.size ?? null,
       limit: Number(env.DATABASE_LIMIT_BYTES),
       fraction: vitals ? fillLevel(env, vitals.size) : null,
+      metadata_fraction: vitals && sample ? metadataBytes(sample) / vitals.size : null,
     },
     transcoder: {
       answers: slots > 0,

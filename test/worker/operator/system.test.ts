@@ -58,7 +58,14 @@ describe('health', () => {
       status: 503,
       body: { ok: false, failing },
       failing,
-      database: { answers: false, milliseconds: null, bytes: null, limit: 10_000_000_000, fraction: null },
+      database: {
+        answers: false,
+        milliseconds: null,
+        bytes: null,
+        limit: 10_000_000_000,
+        fraction: null,
+        metadata_fraction: null,
+      },
     }
     expect(await Promise.all([unresponsive, full].map(bothViews))).toEqual([failure, failure])
   })
@@ -118,6 +125,30 @@ it('a request returns 507 when the disk is full, even if it only reads', async (
 })
 
 describe('the system', () => {
+  it('estimates the part of the database that the metadata of tracks takes', async () => {
+    const { organization_id, collection_id } = await aTrackWithJob()
+    const part = async () => {
+      const { bytes, metadata_fraction } = (await system()).database
+      return Math.round(metadata_fraction! * bytes!)
+    }
+    await query(`update tracks set metadata = '{"title":"é"}'`)
+    expect(await part()).toBe(14)
+    // Ids that are spread like random ones, but the same in each run.
+    const bits = `printf('%09x', "order" * 42470637529 % 68719476736)`
+    const id = `'000' || substr(${bits}, 1, 5) || '-' || substr(${bits}, 6) || substr(id, 14)`
+    await seed(
+      'tracks',
+      1,
+      2000,
+      { organization_id, collection_id },
+      {
+        plain: true,
+        change: () => query(`update tracks set id = ${id}, metadata = '{"a":"' || printf('%992c', 'x') || '"}'`),
+      },
+    )
+    expect((await part()) / 2_001_000).toBeCloseTo(1, 1)
+  })
+
   it('reports the last sweep and the last event, which are recorded once a minute', async () => {
     expect(await system()).toMatchObject({ last_sweep_at: null, last_event_at: null })
     stopTime()
