@@ -85,20 +85,25 @@ export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P
       })
       return { text, names }
     })
-    const bind = ({ $client }: Client, values: Values) => {
-      const { text, names } = statement()
-      return $client.prepare(text).bind(...names.map((name) => values[name]))
-    }
-    return {
-      bind,
+    const query = {
+      /** Builds the text now instead of with the first use: for the statements that most isolates need first. */
+      atStart() {
+        statement()
+        return query
+      },
+      bind({ $client }: Client, values: Values) {
+        const { text, names } = statement()
+        return $client.prepare(text).bind(...names.map((name) => values[name]))
+      },
       /** Decodes the rows that a batch has returned. */
       decode: (rows: Values[]): SelectedRow<P>[] => rows.map((row) => decode(Object.values(row))),
       /** Runs only this statement and returns the first row. */
       async get(client: Client, values: Values): Promise<SelectedRow<P> | undefined> {
-        const [row] = await bind(client, values).raw()
+        const [row] = await query.bind(client, values).raw()
         return row && decode(row)
       },
     }
+    return query
   }
 }
 

@@ -16,7 +16,7 @@ export const FIRST = byScope(
  * Selects a session, its list, and the rows of the play view of its first track with final files; the track is null if there is none. Parameter:
  * `session_id`.
  */
-export const firstPlayRows = rowsOf(`= ${FIRST}`)
+export const firstPlayRows = rowsOf(`= ${FIRST}`).atStart()
 
 /** A JSON list of the ids of the next tracks. `start` is the first place, which is null if the list does not have the track `from`. */
 const next = (tables: string, inScope: string, place: string, start: string) =>

@@ -103,7 +103,7 @@ export const rowsOf = (isTrack: string) =>
  * Selects a session, one of its tracks, and the rows from which the track inherits. Rows that do not exist are null. Parameters: `session_id` and
  * `track_id`.
  */
-export const playRows = rowsOf('= :track_id')
+export const playRows = rowsOf('= :track_id').atStart()
 
 /** The facts of a session that only a signed one has. */
 export interface Signed {

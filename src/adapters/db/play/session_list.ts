@@ -96,4 +96,5 @@ export function listsOf(owner: OwnerSource) {
 }
 
 export const sessionLists = { play_sessions: listsOf(OWNERS.play_sessions), shares: listsOf(OWNERS.shares) }
+for (const list of Object.values(sessionLists.play_sessions)) list.atStart()
 export type SessionLists = ReturnType<typeof listsOf>
