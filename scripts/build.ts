@@ -158,6 +158,19 @@ async function bundleElement(name: (typeof ELEMENTS)[number]): Promise<Files> {
   return new Map<string, Uint8Array | string>([...files, [`elements/${ELEMENTS_VERSION}/${name}.js`, deeper]])
 }
 
+/** Bundles the player as a classic script, because browsers load no modules from the disk (scripts/export/playable.ts). */
+export async function bundleClassicPlayer(): Promise<Uint8Array> {
+  const { outputFiles } = await bundle({
+    ...BUNDLE,
+    entryPoints: [join(root, 'src/elements/player/index.ts')],
+    format: 'iife',
+    define: { 'import.meta.url': 'location.href' },
+    plugins: [styleText],
+    legalComments: 'inline',
+  })
+  return outputFiles[0]!.contents
+}
+
 const nameOf = (path: string) => path.slice(target.length + 1)
 
 /** Renders the default cover, which a play view shows for a track without a cover, in all sizes of covers. */

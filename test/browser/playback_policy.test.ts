@@ -123,6 +123,8 @@ describe('the lifetime of a URL', () => {
     expect([refreshMargin(60_000), refreshMargin(3_600_000)]).toEqual([12_000, 60_000])
     const loaded = { trackId: 'a', variant: 'v', url: 'u', until: 100_000 }
     expect([refreshDelay(loaded, 0), refreshDelay(loaded, 99_900)]).toEqual([80_000, 1000])
+    // A timer that is longer would end at once.
+    expect(refreshDelay({ ...loaded, until: Date.parse('9999-12-31') }, 0)).toBe(2 ** 31 - 1)
   })
 })
 

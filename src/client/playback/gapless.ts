@@ -25,8 +25,9 @@ const EVENTS = ['playing', 'timeupdate', 'pause', 'seeking', 'emptied', 'ended']
  * current track, if there is one.
  */
 export function joinTracks(core: EngineContext, next: () => ReturnType<Loader['ahead']>): void {
-  // WebKit suspends an audio context when the screen of an iPhone is locked, and would stop the music.
-  if (!('AudioWorkletNode' in globalThis) || navigator.vendor.startsWith('Apple')) return
+  // WebKit suspends an audio context when the screen of an iPhone is locked, and would stop the music. A page on the disk may not read its files.
+  if (!('AudioWorkletNode' in globalThis) || navigator.vendor.startsWith('Apple') || location.protocol === 'file:')
+    return
   const { audio: pair, signal } = core
   const graph = new Graph(core, next)
   const read = () => void graph.allow(pair.audio).catch(() => {})

@@ -118,9 +118,12 @@ export function lifetime({ variants, play_session }: Signed, now = Date.now()): 
 /** Returns how many milliseconds before their expiry URLs are replaced: a fifth of their lifetime, but at most a minute. */
 export const refreshMargin = (life: number) => Math.min(60_000, life / 5)
 
+/** The longest delay of a timer (HTML, Timers). A longer one would end at once. */
+const LONGEST_DELAY = 2 ** 31 - 1
+
 /** Returns the milliseconds until the URL of a file is replaced. */
 export const refreshDelay = ({ until }: LoadedFile, now = Date.now()) =>
-  Math.max(1000, until - now - refreshMargin(until - now))
+  Math.min(LONGEST_DELAY, Math.max(1000, until - now - refreshMargin(until - now)))
 
 /**
  * Milliseconds between the attempts to refresh a URL, which are repeated until the handover succeeds or the session ends: a download in
