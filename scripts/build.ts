@@ -1,19 +1,22 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { build as bundle, type Plugin, transform } from 'esbuild'
+import { build as bundle } from 'esbuild'
 import sharp from 'sharp'
 
 import { clientOperations as operations } from '../src/contract/client_operations.ts'
 import { COVER_SIZES } from '../src/contract/facts.ts'
 import examples from '../src/reference/examples.json' with { type: 'json' }
 import type { Document } from './build/docs/operations.ts'
+import { packageFiles } from './build/docs/packages_page.ts'
 import { buildDocs } from './build/docs/site.ts'
 import { buildDocument } from './build/document.ts'
+import { buildPackages } from './build/packages.ts'
+import { ELEMENTS, styleText } from './shared/elements.ts'
 
 /**
  * Builds `dist/public`, which contains the Worker's static assets: modules with hashed names, which are cached for a year, `index.html` and
- * `/elements/{name}.js`, whose names never change, the OpenAPI document, the default covers, and `_headers`. Only changed files are written, because `wrangler
+ * `/elements/{name}.js`, whose names never change, the OpenAPI document, the packages, the default covers, and `_headers`. Only changed files are written, because `wrangler
  * dev` watches the directory.
  */
 
@@ -35,6 +38,11 @@ const HEADERS = `/*
   Cross-Origin-Opener-Policy: same-origin
   Permissions-Policy: camera=(), geolocation=(), microphone=()
   Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+/packages/*
+  Cache-Control: no-cache
+  Access-Control-Allow-Origin: *
+  Cross-Origin-Resource-Policy: cross-origin
+  Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
 /openapi.json
   Cache-Control: public, max-age=300
   Access-Control-Allow-Origin: *
@@ -56,11 +64,12 @@ type Files = Map<string, Uint8Array | string>
 
 /** Builds everything and returns the number of changed files. */
 export async function buildPublic(): Promise<number> {
-  const document = await buildDocument()
+  const [archives, document] = await Promise.all([buildPackages(), buildDocument()])
   const files: Files = new Map([
     ...(await bundleStudio()),
     ...(await bundleElements()),
-    ...(await buildDocs(operations, document as unknown as Document, examples)),
+    ...(await buildDocs(operations, document as unknown as Document, examples, archives)),
+    ...packageFiles(archives),
     ...(await drawCovers()),
     ['openapi.json', JSON.stringify(document)],
     ['_headers', HEADERS],
@@ -110,26 +119,11 @@ async function bundleStudio(): Promise<Files> {
   return new Map<string, Uint8Array | string>([...bundled, ['index.html', html]])
 }
 
-/** The elements that pages from other origins can load, and the modules of our pages for frames and shares. */
-export const ELEMENTS = ['player', 'uploader', 'waveform', 'embed', 'frame', 'share'] as const
 /**
  * The version in the URLs of the elements, like `/v1` in those of the API. It is increased when attributes, events or methods change
  * incompatibly (docs/decisions/0044).
  */
 const ELEMENTS_VERSION = 1
-
-/**
- * Imports style sheets as text. The elements use it for constructable style sheets, which also work under a strict Content-Security-Policy.
- */
-export const styleText: Plugin = {
-  name: 'style-text',
-  setup(build) {
-    build.onLoad({ filter: /src\/elements\/.*\.css$/ }, async ({ path }) => {
-      const { code } = await transform(await readFile(path, 'utf8'), { loader: 'css', minify: true, target: 'es2022' })
-      return { contents: code, loader: 'text' }
-    })
-  },
-}
 
 /**
  * Bundles each element into one module whose name never changes, so that a page loads it with one request (docs/decisions/0083). Dynamic imports, such

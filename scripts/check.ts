@@ -117,6 +117,7 @@ const steps: Step[] = [
     after: 'build',
   },
   { ...step('sizes', 'node', 'scripts/check/size.ts'), after: 'deploy dry run' },
+  { ...step('links of the pages', 'node', 'scripts/check/links.ts'), after: 'build' },
   step('format', 'oxfmt', '--check'),
   step('prose', 'node', 'scripts/check/prose.ts'),
   step('citations', 'node', 'scripts/check/citations.ts'),

@@ -25,6 +25,7 @@ const TEXT = /\.(ts|tsx|css|html|md|sql|toml|sh|yml)$|Dockerfile$|^\.ci\//
 const SKIPPED = [
   'worker-configuration.d.ts',
   'test/contract/citations.test.ts',
+  'test/contract/links.test.ts',
   'test/contract/prose.test.ts',
   'test/contract/structure.test.ts',
 ]

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 
 import { build } from 'esbuild'
 
-import type { ELEMENTS } from '../build.ts'
+import type { ELEMENTS } from '../shared/elements.ts'
 
 /**
  * Prints what browsers and isolates load, in bytes, with the difference to the base commit. Fails only above a ceiling, and the message of

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { downloadZip } from 'client-zip'
 import * as z from 'zod'
 
 import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import type { Operation } from '../../src/contract/operation.ts'
+import type { Tree } from './packages.ts'
 
 /**
- * Generates the modules `types.py` and `_operations.py` of the Python package from the table of operations, and packs the package as a wheel
+ * Generates the modules `types.py` and `_operations.py` of the Python package from the table of operations, and collects the files of the package
  * (docs/decisions/0044).
  */
 
@@ -197,17 +197,15 @@ export function pythonModules(): Record<string, string> {
 
 const source = join(import.meta.dirname, '../../packages/python')
 
-/** Writes the package and its wheel to a folder, and returns the name and the size of the wheel (PyPA, binary distribution format 1.0). */
-export async function packPython(folder: string, version: string): Promise<{ file: string; size: number }> {
+/** Returns the files of the wheel: the package and its metadata (PyPA, binary distribution format 1.0). */
+export async function makePython(version: string): Promise<Tree> {
+  const names = (await readdir(join(source, 'tonearm'))).filter((name) => /\.py$|^py\.typed$/.test(name)).toSorted()
   const copied = await Promise.all(
-    (await readdir(join(source, 'tonearm'))).map(async (name) => [
-      name,
-      await readFile(join(source, 'tonearm', name), 'utf8'),
-    ]),
+    names.map(async (name) => [name, await readFile(join(source, 'tonearm', name), 'utf8')]),
   )
   const modules = Object.entries({ ...(Object.fromEntries(copied) as Record<string, string>), ...pythonModules() })
   const info = `tonearm-${version}.dist-info`
-  const files = new Map([
+  const files: Tree = new Map([
     ...modules.map(([name, text]) => [`tonearm/${name}`, text] as const),
     [`${info}/METADATA`, metadata(version, await readFile(join(source, 'README.md'), 'utf8'))],
     [`${info}/WHEEL`, 'Wheel-Version: 1.0\nGenerator: tonearm\nRoot-Is-Purelib: true\nTag: py3-none-any\n'],
@@ -216,17 +214,7 @@ export async function packPython(folder: string, version: string): Promise<{ fil
     const hash = createHash('sha256').update(text).digest('base64url')
     return `${path},sha256=${hash},${Buffer.byteLength(text)}`
   })
-  files.set(`${info}/RECORD`, `${record.join('\n')}\n${info}/RECORD,,\n`)
-  for (const [path, text] of files) {
-    await mkdir(join(folder, 'python', path, '..'), { recursive: true })
-    await writeFile(join(folder, 'python', path), text)
-  }
-  const file = `tonearm-${version}-py3-none-any.whl`
-  const lastModified = new Date('2020-01-01T00:00:00Z')
-  const zip = downloadZip([...files].map(([name, input]) => ({ name, input, lastModified })))
-  const wheel = new Uint8Array(await zip.arrayBuffer())
-  await writeFile(join(folder, file), wheel)
-  return { file, size: wheel.length }
+  return files.set(`${info}/RECORD`, `${record.join('\n')}\n${info}/RECORD,,\n`)
 }
 
 const metadata = (version: string, readme: string) =>

@@ -87,4 +87,19 @@ describe('headers', () => {
     expect(namesOf(success('/v1/track', 'post'))).toEqual(['Idempotency-Replayed'])
     expect(namesOf(success('/v1/track/{track_id}', 'put'))).toEqual([])
   })
+
+  it('have ETag with the read of every path whose PUT compares it', () => {
+    const paths = Object.entries(document.paths).filter(([, { put }]) =>
+      JSON.stringify(put?.parameters ?? []).includes('if-match'),
+    )
+    const reads = paths.flatMap(([path, { get }]) => (get ? [[path, namesOf(get.responses['200']!)]] : []))
+    expect(reads).toEqual(
+      [
+        '/v1/organization/{organization_id}',
+        '/v1/collection/{collection_id}',
+        '/v1/track/{track_id}',
+        '/v1/playlist/{playlist_id}/track',
+      ].map((path) => [path, ['ETag']]),
+    )
+  })
 })

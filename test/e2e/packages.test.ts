@@ -1,23 +1,20 @@
-import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createHash } from 'node:crypto'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, extname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { dirname, join } from 'node:path'
 
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { tone } from '../support/audio.ts'
+import { runCommand, type Served, servedPackages, type Site, startSite } from './packages_setup.ts'
 import { addDocumented, typeCheck, WRONG_SVELTE } from './packages_types.ts'
 import { type Album, openPage, PATIENCE, setUp, type Workspace } from './player_setup.ts'
 import { ANSWERS, answersOf, SECRET, useReceiver } from './receivers.ts'
 
 /**
- * Tests the packages as users get them. Their tarballs are installed without a network into an empty project, in which
- * each project of `examples` is compiled, built and used. Other dependencies of the examples come from our
- * devDependencies.
+ * Tests the packages as users get them. An empty project installs the tarballs from the stack and gets the examples from there; each of them is compiled,
+ * built and used. Other dependencies of the examples come from our devDependencies.
  */
 
 const root = join(import.meta.dirname, '../..')
@@ -27,14 +24,17 @@ const DEPENDENCIES =
 let workspace: Workspace
 let album: Album
 let session: string
+let packages: Served[]
 let project: string
-let site: { server: Server; origin: string }
+let site: Site
 
 beforeAll(async () => {
-  ;[workspace, project] = await Promise.all([setUp(), makeProject()])
+  workspace = await setUp()
+  packages = await servedPackages(workspace.stack.base_url)
+  project = await makeProject()
   album = await workspace.anAlbum({ First: { seconds: 8, expression: tone(330, -12) } })
   session = await workspace.aSession(album)
-  site = await startSite(join(project, 'site'))
+  site = await startSite(join(project, 'site'), workspace.stack.base_url)
 })
 afterAll(async () => {
   site?.server.close()
@@ -42,61 +42,62 @@ afterAll(async () => {
   if (project) await rm(project, { recursive: true, maxRetries: 5 })
 })
 
-/** Runs a command in the project; the error of a failure includes its output. */
-async function run(command: string, args: string[], vars: Record<string, string> = {}, cwd = project): Promise<string> {
-  const { NODE_ENV: _, ...env } = { ...process.env, ...vars }
-  const { stdout } = await promisify(execFile)(command, args, { cwd, env }).catch(
-    (error: Error & { stdout: string }) => {
-      throw new Error(`${error.message}\n${error.stdout}`)
-    },
-  )
-  return stdout
-}
+const run = (command: string, args: string[], vars?: Record<string, string>, cwd = project) =>
+  runCommand(command, args, cwd, vars)
 const node = (...args: string[]) => run(process.execPath, args)
 
-/** Packs the packages, which runs publint, attw and tsc on them, and installs the tarballs. */
+const service = (path: string) => workspace.stack.base_url + path
+const urlOf = (name: string) => service(packages.find((each) => each.name === name)!.url)
+
+/** Makes a project with the packages and the examples of the service. */
 async function makeProject(): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'tonearm-project-'))
   // Some machines do not let npm write below HOME.
   const npm = { npm_config_cache: join(made, '.npm') }
-  await run(process.execPath, ['scripts/pack.ts'], npm, root)
   await writeFile(join(made, 'package.json'), '{ "private": true, "type": "module" }')
-  const packed = (await readdir(join(root, 'dist/packages'))).filter((file) => file.endsWith('.tgz'))
-  const tarballs = packed.map((file) => join(root, 'dist/packages', file))
-  const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts']
-  await run('npm', ['install', ...quiet, ...tarballs], npm, made)
+  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=0']
+  await run('npm', ['install', ...quiet, urlOf('@tonearm/client'), urlOf('@tonearm/elements')], npm, made)
   for (const name of DEPENDENCIES.split(' ')) {
     const place = join(made, 'node_modules', name)
     await mkdir(dirname(place), { recursive: true })
     await symlink(join(root, 'node_modules', name), place)
   }
-  for (const name of ['react', 'vue', 'next', 'worker', 'node'])
-    await cp(join(root, 'examples', name), join(made, name), { recursive: true })
+  await writeFile(join(made, 'examples.tgz'), await (await fetch(urlOf('tonearm-examples'))).bytes())
+  await run('tar', ['-xzf', 'examples.tgz', '--strip-components=1'], {}, made)
   return made
 }
 
-const TYPES: Record<string, string> = { '.js': 'text/javascript', '.html': 'text/html', '.css': 'text/css' }
-
-/** Starts a site with a strict policy: it allows only the site's own scripts and styles, and no text can become a script. */
-async function startSite(folder: string) {
-  const service = workspace.stack.base_url
-  const policy = [
-    `default-src 'none'; script-src 'self'; style-src 'self'; connect-src ${service}; img-src ${service}`,
-    `media-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`,
-  ].join('; ')
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://site').pathname.replace(/\/$/, '/index.html')
-    readFile(join(folder, path)).then(
-      (content) =>
-        response
-          .writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'text/plain', 'content-security-policy': policy })
-          .end(content),
-      () => response.writeHead(path === '/favicon.ico' ? 204 : 404).end(),
-    )
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
+test('the service serves what npm run pack builds and checks', async () => {
+  // With the variable of GitHub, the packages name the repository.
+  await run(process.execPath, ['scripts/pack.ts'], { GITHUB_REPOSITORY: '' }, root)
+  const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { resolved: string; integrity: string }>
+  }
+  for (const { name, url, size, sha256, integrity } of packages) {
+    const response = await fetch(service(url))
+    const served = await response.bytes()
+    const sums = ['sha256', 'sha512'].map((hash) => createHash(hash).update(served))
+    expect([served.length, sums[0]!.digest('hex'), `sha512-${sums[1]!.digest('base64')}`]).toEqual([
+      size,
+      sha256,
+      integrity,
+    ])
+    expect(response.headers.get('cache-control')).toBe('no-cache')
+    const again = await fetch(service(url), { headers: { 'if-none-match': response.headers.get('etag')! } })
+    expect(again.status).toBe(304)
+    if (name === 'tonearm-examples') continue
+    expect(Buffer.from(served).equals(await readFile(join(root, 'dist', url)))).toBe(true)
+    if (name !== 'tonearm')
+      expect(lock.packages[`node_modules/${name}`]).toMatchObject({ resolved: service(url), integrity })
+  }
+  const page = await (await fetch(service('/packages/'))).text()
+  for (const { url, sha256 } of packages) {
+    expect(page).toContain(`<a href="${url}">`)
+    expect(page).toContain(sha256)
+  }
+  const missing = await fetch(service('/packages/tonearm-client-0.0.1.tgz'))
+  expect([missing.status, ((await missing.json()) as { code: string }).code]).toEqual([404, 'not_found'])
+})
 
 test('the examples and the code of docs/packages.md pass the type check', async () => {
   await addDocumented(project)

@@ -6,9 +6,11 @@ import { promisify } from 'node:util'
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { packPython } from '../../scripts/pack/python.ts'
+import { zip } from '../../scripts/pack/archive.ts'
+import { makePython } from '../../scripts/pack/python.ts'
 import { makeAudio } from '../support/audio.ts'
 import { hasPython } from './has_python.ts'
+import { servedPackages } from './packages_setup.ts'
 import { SECRET } from './receivers.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 
@@ -28,7 +30,8 @@ beforeAll(async () => {
   if (!hasPython) return
   stack = await joinStack()
   directory = await mkdtemp(join(tmpdir(), 'tonearm-python-'))
-  wheel = join(directory, (await packPython(directory, '0.0.0')).file)
+  wheel = join(directory, 'tonearm-0.0.0-py3-none-any.whl')
+  await writeFile(wheel, await zip(await makePython('0.0.0')))
 })
 afterAll(async () => {
   await stack?.dispose()
@@ -231,4 +234,18 @@ print(verdict(headers=sign(key=b""), secret=""), verdict(headers=sign(key=b""), 
 print(verdict(headers=sign(key=short), secret="whsec_" + base64.b64encode(short).decode()))
 print(*[verdict(secret=wrong) for wrong in ["whsec_", "whsec_YQ==", secret[:-1], secret + "=", secret + "!", secret + "\\n", "é", None, 7]])`
   expect(new Set((await python('-c', program)).split(/\s/))).toEqual(new Set(['secret_invalid']))
+})
+
+test('pip installs the wheel from the service', async ({ skip }) => {
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    promisify(execFile)('python3', args, { env: { ...process.env, ...env } })
+  const hasPip = await run(['-m', 'pip', '--version']).then(Boolean, () => false)
+  skip(!hasPip, 'there is no pip')
+  const url = (await servedPackages(stack.base_url)).find(({ name }) => name === 'tonearm')!.url
+  const target = join(directory, 'site-packages')
+  const options = ['--no-index', '--no-cache-dir', '--disable-pip-version-check', '--quiet', '--target', target]
+  await run(['-m', 'pip', 'install', ...options, stack.base_url + url])
+  const program = 'import tonearm; print(tonearm.__file__, tonearm.Tonearm.create_track.__name__)'
+  const { stdout } = await run(['-c', program], { PYTHONPATH: target })
+  expect(stdout).toBe(`${join(target, 'tonearm/__init__.py')} create_track\n`)
 })

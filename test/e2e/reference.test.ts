@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { deadLinks } from '../../scripts/check/links.ts'
 import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
@@ -28,34 +29,41 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
-test('links lead to pages and sections that exist, and every operation and event has a section', async () => {
+test('every link leads to a page and a section, also in the search and in Markdown, and every operation and event has a section', async () => {
   const names = (await readdir(join(PUBLIC, 'docs'), { recursive: true })).filter((name) => name.endsWith('.html'))
-  const pages = new Map<string, { text: string; ids: Set<string> }>()
+  const pages = new Map<string, Set<string>>()
   for (const name of names) {
     const text = await readFile(join(PUBLIC, 'docs', name), 'utf8')
     const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)
     expect([name, ids.length]).toEqual([name, new Set(ids).size])
-    const url = name === 'index.html' ? '/docs' : `/docs/${name.slice(0, -5)}`
-    pages.set(url, { text, ids: new Set(ids) })
+    pages.set(name === 'index.html' ? '/docs' : `/docs/${name.slice(0, -5)}`, new Set(ids))
   }
-  const dead: string[] = []
-  for (const [url, { text }] of pages)
-    for (const [, href] of text.matchAll(/<a [^>]*?href="((?:\/docs|#)[^"]*)"/g)) {
-      const [path, hash] = href!.split('#')
-      const target = pages.get(path || url)
-      const isFile = href!.endsWith('.md')
-      if (!isFile && (!target || (hash && !target.ids.has(hash)))) dead.push(`${url}: ${href}`)
-    }
+  const { dead } = deadLinks(PUBLIC)
   const search = JSON.parse(await readFile(join(PUBLIC, 'docs/search.json'), 'utf8')) as { url: string }[]
   for (const { url } of search) {
     const [path, hash] = url.split('#')
-    if (!pages.has(path!) || (hash && !pages.get(path!)!.ids.has(hash))) dead.push(`search: ${url}`)
+    if (!pages.has(path!) || (hash && !pages.get(path!)!.has(hash))) dead.push(`search: ${url}`)
   }
   expect(dead).toEqual([])
   const document = JSON.parse(await readFile(join(PUBLIC, 'openapi.json'), 'utf8')) as { webhooks: object }
-  const all = new Set([...pages.values()].flatMap(({ ids }) => [...ids]))
+  const all = new Set([...pages.values()].flatMap((ids) => [...ids]))
   for (const name of [...Object.keys(operations), ...Object.keys(document.webhooks)])
     expect([name, all.has(name)]).toEqual([name, true])
+})
+
+test('pages of folders, and files that a page links to, can be read, but are not in the search', async () => {
+  const read = async (path: string) => {
+    const response = await fetch(stack.base_url + path)
+    return [response.status, response.headers.get('content-type'), await response.text()] as const
+  }
+  const source = await read('/docs/files/src/listening/sums/counts.ts.txt')
+  expect(source.slice(0, 2)).toEqual([200, 'text/plain; charset=utf-8'])
+  expect(source[2]).toBe(await readFile(join(root, 'src/listening/sums/counts.ts'), 'utf8'))
+  const example = await read('/docs/files/examples/player.html.txt')
+  expect(example.slice(0, 2)).toEqual([200, 'text/plain; charset=utf-8'])
+  const [status, , page] = await read('/docs/decisions/0044-packages')
+  expect([status, page.includes('<a href="/docs/packages#vue-3">Packages</a>')]).toEqual([200, true])
+  expect((await read('/docs/search.json'))[2]).not.toContain('/docs/decisions/')
 })
 
 test('each page is also Markdown, and llms.txt lists all of them', async () => {
@@ -63,7 +71,11 @@ test('each page is also Markdown, and llms.txt lists all of them', async () => {
   const llms = await text('/llms.txt')
   const pages = [...llms.matchAll(/\((\/docs\/[\w/-]+\.md)\)/g)].map(([, path]) => path!)
   expect(pages.length).toBeGreaterThan(40)
-  expect(await text('/docs/upload.md')).toBe(await readFile(join(root, 'docs/upload.md'), 'utf8'))
+  const upload = await readFile(join(root, 'docs/upload.md'), 'utf8')
+  expect(await text('/docs/upload.md')).toBe(upload.replace(/\]\((\w+\.md)/g, '](/docs/$1'))
+  // The paths of the repository would lead elsewhere from these addresses.
+  expect(await text('/docs/counting.md')).toContain('](/docs/files/src/listening/sums/counts.ts.txt)')
+  expect(await text('/llms-full.txt')).not.toMatch(/\]\(\w+\.md/)
   for (const path of ['/docs', '/docs/index']) expect(await text(`${path}.md`)).toMatch(/^# Quick start\n/)
   expect(await text('/docs/keys.md')).not.toContain('audio.example.com')
   expect(await text('/docs/recipes.md')).toMatch(/`https:\/\/audio.example.com` stands for .*\n$/)

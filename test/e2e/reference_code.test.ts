@@ -12,7 +12,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 
 import { samplesOf } from '../../scripts/build/docs/samples.ts'
 import type { OperationExample } from '../../scripts/build/openapi.ts'
-import { packPython } from '../../scripts/pack/python.ts'
+import { zip } from '../../scripts/pack/archive.ts'
+import { makePython } from '../../scripts/pack/python.ts'
 import { type Client, createClient } from '../../src/client/index.ts'
 import {
   type ClientOperationName as OperationName,
@@ -55,7 +56,7 @@ async function makeProject(): Promise<string> {
   await writeFile(join(made, 'package.json'), '{ "type": "module" }')
   await writeFile(join(made, 'song.mp3'), await makeAudio('mp3', { seconds: 2, channels: 1 }))
   await symlink(join(root, 'node_modules'), join(made, 'node_modules'))
-  await packPython(made, '0.0.0')
+  await writeFile(join(made, 'tonearm-0.0.0-py3-none-any.whl'), await zip(await makePython('0.0.0')))
   return made
 }
 

@@ -3,6 +3,7 @@ import { Marked, type MarkedExtension, type Token, type Tokens } from 'marked'
 
 import { demoOf } from './demo.ts'
 import { codeBlock, escapeHtml, type Sample } from './html.ts'
+import { addressOf, withAddresses } from './links.ts'
 import type { Link, NavigationGroup, Page } from './shell.ts'
 
 /** The guides, made from the Markdown of `docs`. */
@@ -18,6 +19,8 @@ export interface SearchEntry {
 
 interface Rendered {
   html: string
+  /** The targets of the links and images, as they are in the Markdown. */
+  links: Set<string>
   sections: Link[]
   search: SearchEntry[]
 }
@@ -44,15 +47,6 @@ function joinSamples(tokens: Token[]): Token[] {
   return joined
 }
 
-/** Returns the address of a link in a guide. Returns null if it leads to a file that is only in the repository. */
-function addressOf(href: string, pages: Set<string>): string | null {
-  if (/^(https?:|#|\/)/.test(href)) return href
-  const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? []
-  if (name === 'README') return '/docs'
-  if (name && pages.has(name)) return `/docs/${name}${anchor}`
-  return href.startsWith('images/') ? `/docs/${href}` : null
-}
-
 /** The words of Markdown, without its marks. */
 const plain = (markdown: string) =>
   markdown
@@ -62,8 +56,16 @@ const plain = (markdown: string) =>
     .replace(/\s+/g, ' ')
     .trim()
 
-function rendererOf(pages: Set<string>, sections: Link[], taken: Set<string>): MarkedExtension['renderer'] {
+function rendererOf(
+  page: string,
+  { sections, links }: Pick<Rendered, 'sections' | 'links'>,
+  taken: Set<string>,
+): MarkedExtension['renderer'] {
   const slugger = new GithubSlugger()
+  const address = (href: string) => {
+    links.add(href)
+    return escapeHtml(addressOf(href, page))
+  }
   /** The id of a row that describes a name, such as the code of an error. */
   function rowId(row: Tokens.TableCell[]): string {
     const cell = row.slice(0, 2).find(({ tokens }) => tokens.length === 1 && tokens[0]?.type === 'codespan')
@@ -87,13 +89,9 @@ function rendererOf(pages: Set<string>, sections: Link[], taken: Set<string>): M
     },
     html: ({ text }) => demoOf(text),
     link({ href, tokens }) {
-      const text = this.parser.parseInline(tokens)
-      const address = addressOf(href, pages)
-      if (address === null) return `<span class="outside" title="In the repository: ${escapeHtml(href)}">${text}</span>`
-      return `<a href="${escapeHtml(address)}">${text}</a>`
+      return `<a href="${address(href)}">${this.parser.parseInline(tokens)}</a>`
     },
-    image: ({ href, text }) =>
-      `<img src="${escapeHtml(addressOf(href, pages) ?? href)}" alt="${escapeHtml(text)}" loading="lazy">`,
+    image: ({ href, text }) => `<img src="${address(href)}" alt="${escapeHtml(text)}" loading="lazy">`,
     table({ header, rows }) {
       const cells = (row: Tokens.TableCell[], tag: string) =>
         row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')
@@ -103,14 +101,14 @@ function rendererOf(pages: Set<string>, sections: Link[], taken: Set<string>): M
   }
 }
 
-/** Converts a page. `pages` are the names of all guides, to which links lead. */
-export function renderMarkdown(markdown: string, url: string, pages: Set<string>): Rendered {
-  const sections: Link[] = []
+/** Converts a page. `page` is its path in the repository, from which its links start. */
+export function renderMarkdown(markdown: string, url: string, page: string): Rendered {
+  const [sections, links]: [Link[], Set<string>] = [[], new Set()]
   const search = searchEntries(markdown, url)
   const headings = new Set(search.map(({ url }) => url.split('#')[1] ?? ''))
-  const marked = new Marked({ renderer: rendererOf(pages, sections, headings) })
+  const marked = new Marked({ renderer: rendererOf(page, { sections, links }, headings) })
   const html = marked.parser(joinSamples(marked.lexer(markdown)))
-  return { html, sections, search }
+  return { html, links, sections, search }
 }
 
 function searchEntries(markdown: string, url: string): SearchEntry[] {
@@ -155,20 +153,28 @@ function descriptionOf(markdown: string): string {
   return `${text.slice(0, text.lastIndexOf(' ', LONGEST_DESCRIPTION)).replace(/[.,:;]$/, '')} …`
 }
 
-/** Returns the page of a guide. */
-export function guidePage(name: string, markdown: string, pages: Set<string>): { page: Page; search: SearchEntry[] } {
+/** A guide: its page, its entries in the search, and the targets of its links. */
+export interface Guide {
+  page: Page
+  search: SearchEntry[]
+  links: Set<string>
+}
+
+/** Returns the guide that a page of `docs` describes. `name` is the page's path below `docs`, without its extension. */
+export function guidePage(name: string, markdown: string): Guide {
   const url = `/docs/${name}`
-  const { html, sections, search } = renderMarkdown(markdown, url, pages)
+  const path = `docs/${name}.md`
+  const { html, links, sections, search } = renderMarkdown(markdown, url, path)
   const [first] = search
-  if (!first) throw new Error(`docs/${name}.md has no heading`)
+  if (!first) throw new Error(`${path} has no heading`)
   const page: Page = {
     url,
     title: first.title,
     description: descriptionOf(markdown),
     content: `<article class="prose">${html}</article>`,
-    markdown,
+    markdown: withAddresses(markdown, links, path),
     sections,
     kind: 'guide',
   }
-  return { page, search }
+  return { page, search, links }
 }

@@ -5,12 +5,15 @@ import { build } from 'esbuild'
 
 import { API_TAGS, type ApiTag } from '../../../src/contract/api_tags.ts'
 import type { Operations } from '../../../src/contract/operation.ts'
+import type { Archive } from '../../pack/archives.ts'
 import { root } from '../../shared/settings.ts'
 import type { OperationExample } from '../openapi.ts'
 import { DEMO_AUDIO, demoAudio } from './demo.ts'
-import { groupsOf, guidePage, renderMarkdown, type SearchEntry } from './guides.ts'
+import { groupsOf, type Guide, guidePage, renderMarkdown, type SearchEntry } from './guides.ts'
 import { EXAMPLE_ORIGIN, inlineCode } from './html.ts'
+import { linkedFiles, withAddresses } from './links.ts'
 import { type Document, entriesOf, type Entry, objectPage, operationPage, pageOfTag, titleOf } from './operations.ts'
+import { packagesPage } from './packages_page.ts'
 import { type Assets, type NavigationGroup, type Page, renderPage } from './shell.ts'
 
 /** Builds all pages below `/docs`, each also as Markdown, the search index, and llms.txt (docs/decisions/0100). */
@@ -53,26 +56,27 @@ async function bundleAssets(): Promise<{ files: Files; assets: Assets }> {
   return { files, assets }
 }
 
+/** Reads all pages of `docs` and its folders: their text by their paths below `docs`, without the extension. */
 async function readGuides(): Promise<Map<string, string>> {
-  const names = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md') && name !== 'README.md')
-  const texts = names.map(async (name): Promise<[string, string]> => [
-    name.slice(0, -3),
-    await readFile(join(root, 'docs', name), 'utf8'),
+  const paths = (await readdir(join(root, 'docs'), { recursive: true }))
+    .filter((path) => path.endsWith('.md') && path !== 'README.md')
+    .toSorted()
+  const texts = paths.map(async (path): Promise<[string, string]> => [
+    path.slice(0, -3),
+    await readFile(join(root, 'docs', path), 'utf8'),
   ])
   return new Map(await Promise.all(texts))
 }
 
-async function readImages(): Promise<Files> {
-  const names = await readdir(join(root, 'docs/images'))
-  const images = names.map(async (name): Promise<[string, Uint8Array]> => [
-    `docs/images/${name}`,
-    await readFile(join(root, 'docs/images', name)),
-  ])
-  return new Map(await Promise.all(images))
+/** Reads the pictures and other files to which guides link. */
+async function readLinked(guides: Map<string, Guide>): Promise<Files> {
+  const linked = new Map([...guides].flatMap(([name, { links }]) => linkedFiles(links, `docs/${name}.md`)))
+  const files = [...linked].map(async ([path, file]) => [file, await readFile(join(root, path))] as const)
+  return new Map(await Promise.all(files))
 }
 
-function startPage(quickStart: string, pages: Set<string>, entries: Map<string, Entry[]>): Page {
-  const { html, sections } = renderMarkdown(quickStart, '/docs', pages)
+function startPage(quickStart: string, entries: Map<string, Entry[]>): Page {
+  const { html, links, sections } = renderMarkdown(quickStart, '/docs', 'docs/README.md')
   const tags = [...entries].map(([tag, entries]) => {
     const rows = entries.map(
       ({ name, operation }) =>
@@ -85,7 +89,7 @@ function startPage(quickStart: string, pages: Set<string>, entries: Map<string, 
     title: 'Overview',
     description: INTRODUCTION,
     content: `<article class="prose">${html}<h2 id="operations"><a class="anchor" href="#operations">All operations</a></h2><div class="tags">${tags.join('')}</div></article>`,
-    markdown: quickStart,
+    markdown: withAddresses(quickStart, links, 'docs/README.md'),
     sections: [...sections, { title: 'All operations', url: '#operations' }],
     kind: 'guide',
   }
@@ -130,13 +134,12 @@ export async function buildDocs(
   operations: Operations,
   document: Document,
   examples: Record<string, OperationExample>,
+  archives: Archive[],
 ): Promise<Files> {
-  const texts = await readGuides()
-  const names = new Set(texts.keys())
-  const guides = new Map([...texts].map(([name, text]) => [name, guidePage(name, text, names)]))
+  const guides = new Map([...(await readGuides())].map(([name, text]) => [name, guidePage(name, text)]))
   const tags = byTag(entriesOf(operations, document, examples))
   const quickStart = (await readFile(join(root, 'src/reference/quick_start.md'), 'utf8')).replaceAll('../../docs/', '')
-  const start = startPage(quickStart, names, tags)
+  const start = startPage(quickStart, tags)
   const reference = [...tags].map(([tag, entries]) => operationPage(tag, entries, document))
   const objects = objectPage(document)
   const index = await readFile(join(root, 'docs/README.md'), 'utf8')
@@ -148,8 +151,9 @@ export async function buildDocs(
     { title: 'API reference', links: [...reference, objects].map(linkOf) },
     ...others,
   ]
+  const described = [...guides.values()].map(({ page }) => page)
   const pages = new Map(
-    [start, ...[...guides.values()].map(({ page }) => page), ...reference, objects].map((page) => [page.url, page]),
+    [start, ...described, ...reference, objects, packagesPage(archives)].map((page) => [page.url, page]),
   )
   const { files, assets } = await bundleAssets()
   for (const page of pages.values()) {
@@ -157,14 +161,16 @@ export async function buildDocs(
     files.set(`${path}.html`, renderPage(page, groups, assets))
     for (const name of new Set([path, page.url.slice(1)])) files.set(`${name}.md`, withOrigin(page.markdown))
   }
+  // The search and the index contain what the navigation lists: not the pages of the folders, such as decisions.
+  const listed = new Set(groups.flatMap(({ links }) => links.map(({ url }) => url)))
   const search = [
     ...[...tags].flatMap(([tag, entries]) => operationEntries(tag, entries)),
-    ...[...guides.values()].flatMap(({ search }) => search),
+    ...[...guides].flatMap(([name, { search }]) => (listed.has(`/docs/${name}`) ? search : [])),
   ]
   files.set(DEMO_AUDIO, demoAudio())
   files.set('docs/search.json', JSON.stringify(search))
   files.set('llms.txt', llmsText(groups, pages))
   const order = groups.flatMap(({ links }) => links.map(({ url }) => pages.get(url)!.markdown))
   files.set('llms-full.txt', order.join('\n\n'))
-  return new Map([...files, ...(await readImages())])
+  return new Map([...files, ...(await readLinked(guides))])
 }
