@@ -11,6 +11,10 @@ const collectionParams = z.object({
   /** As returned when the collection was created. */
   collection_id: Id,
 })
+const trackParams = z.object({
+  /** As returned when the track was created. */
+  track_id: Id,
+})
 
 export type CoverOwner = 'collection' | 'track' | 'playlist'
 
@@ -49,6 +53,20 @@ export const coverOperations = defineOperations({
       collection_cover_upload: UploadHandle,
     }),
   },
+  getTrackCover: {
+    method: 'get',
+    path: '/v1/track/{track_id}/cover',
+    summary: 'Get the cover that listeners see of a track, signed: its own, an inherited or a generated one',
+    tag,
+    access: ['server'],
+    guide: 'tags',
+    params: trackParams,
+    response: ok({
+      /** As in the path. */
+      track_id: z.uuid(),
+      cover_image: OwnCover,
+    }),
+  },
   createTrackCover: {
     method: 'post',
     path: '/v1/track/{track_id}/cover',
@@ -59,10 +77,7 @@ export const coverOperations = defineOperations({
     guide: 'upload',
     limits: ['cover_size', 'cover_pixels'],
     recordsNoEvent: 'the uploaded file has its event',
-    params: z.object({
-      /** As returned when the track was created. */
-      track_id: Id,
-    }),
+    params: trackParams,
     response: ok({
       /** The same as `track.id`. */
       track_id: z.uuid(),

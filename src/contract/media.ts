@@ -42,9 +42,13 @@ export const CoverImage = named('CoverImage', {
 })
 export type CoverImage = z.infer<typeof CoverImage>
 
-/** A cover as its owner gets it: with a large square image, for feeds and cards. */
+/** A square image for lock screens, feeds and cards, with at most 1,400 pixels per side. */
+export const LargeCover = square('large').meta({ id: 'LargeCover' })
+export type LargeCover = z.infer<typeof LargeCover>
+
+/** A cover as its owner gets it, with the large square image. */
 export const OwnCover = CoverImage.extend({
-  /** At most 1,400 pixels per side; null if the uploaded cover has at most 400. */
-  large: square('large').nullable(),
+  /** Null if the uploaded cover has at most 400 pixels per side. */
+  large: LargeCover.nullable(),
 }).meta({ id: 'OwnCover' })
 export type OwnCover = z.infer<typeof OwnCover>

@@ -11,7 +11,7 @@ import {
 } from './facts.ts'
 import { SourceInfo } from './info.ts'
 import { Listener } from './listener.ts'
-import { CoverImage } from './media.ts'
+import { CoverImage, LargeCover } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { BriefTrack, Levels, Track } from './track.ts'
 
@@ -115,6 +115,8 @@ const playback = {
   chapters: SourceInfo.shape.chapters,
   /** The effective cover, which may be inherited or generated. */
   cover_image: CoverImage,
+  /** The same cover with up to 1,400 pixels per side, for lock screens; null if it is generated, or if the uploaded picture has at most 400. */
+  large_cover: LargeCover.nullable(),
   track: PlayedTrack,
   levels: Levels,
   /** The variants of the session that the track has, in the order in which players should try them. */

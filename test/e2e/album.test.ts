@@ -85,6 +85,8 @@ test('an uploaded album plays and downloads with its tags, and edited values tak
   })
   const { regular } = first.cover_image
   expect(new URL(regular.url).pathname).toMatch(/\/media\/.*\/cover\/regular\.jpg$/)
+  const large = await fetch(first.large_cover!.url)
+  expect(await sharp(Buffer.from(await large.arrayBuffer())).metadata()).toMatchObject({ width: 1400, height: 1400 })
 
   // At this point, neither the last track nor the collection has a picture.
   const last = { play_session_id, play_track_id: session.tracks.at(-1)!.id }

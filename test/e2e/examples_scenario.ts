@@ -93,6 +93,7 @@ async function editTracks({ call, server, collection_id, tracks }: Scene) {
   await call('createZip', server, { body: { track_ids: tracks, title: 'For the radio' } })
   await call('getTrackVariants', server, { params: { track_id } })
   await call('createTrackCover', server, { params: { track_id } })
+  await call('getTrackCover', server, { params: { track_id } })
   await call('orderCollectionTracks', server, { params: { collection_id }, body: { track_ids: [other, track_id] } })
   const changes = tracks.map((id) => ({ action: 'update', track_id: id, player_subtitle: 'Ada Moon' }))
   await call('changeTracks', server, { body: { changes } })

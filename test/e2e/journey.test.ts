@@ -68,7 +68,7 @@ describe.concurrent('uploaded audio becomes playable', () => {
     expect(keys(session.play_session)).toEqual(fields)
     const listed = words('id index duration order player_title player_subtitle player_color')
     expect(session.tracks.map(keys)).toEqual([listed])
-    const playback = words('track_id list chapters cover_image track levels variants')
+    const playback = words('track_id list chapters cover_image large_cover track levels variants')
     expect(keys(session.first_track ?? {})).toEqual(playback)
     expect(keys(view)).toEqual([...playback, ...words('ok play_session play_session_id heard_token')].toSorted())
     expect(keys(view.play_session)).toEqual(words('id variants is_downloadable expires_at'))

@@ -1,3 +1,4 @@
+import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
@@ -77,3 +78,23 @@ test.each(Object.entries(appearances))(
     await opened.close()
   },
 )
+
+test('the lock screen gets a large cover besides the three squares, with their true sizes and types', async () => {
+  const opened = await workspace.open({ 'play-session-id': play_session_id })
+  await opened.until('ready')
+  await opened.call('play')
+  await opened.untilTime(0.1)
+  const artwork = await opened.page.evaluate(() =>
+    navigator.mediaSession.metadata!.artwork.map(({ src, sizes, type }) => ({ src, sizes, type })),
+  )
+  expect(artwork.map(({ sizes, type }) => `${sizes} ${type}`)).toEqual(
+    ['80x80', '200x200', '400x400', '600x600'].map((size) => `${size} image/jpeg`),
+  )
+  for (const { src, sizes, type } of artwork) {
+    const response = await fetch(src)
+    expect(response.headers.get('content-type')).toBe(type)
+    const { width, height } = await sharp(Buffer.from(await response.arrayBuffer())).metadata()
+    expect(`${width}x${height}`).toBe(sizes)
+  }
+  await opened.close()
+})

@@ -99,6 +99,7 @@ function session(): Omit<z.input<typeof operations.playSession.response>, 'heard
       { start: SECONDS / 2, title: 'Flood' },
     ],
     cover_image: { icon: image('icon', 80), small: image('small', 200), regular: image('regular', 400) },
+    large_cover: null,
     track: {
       ...track,
       organization_id: ID,

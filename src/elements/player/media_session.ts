@@ -74,7 +74,8 @@ export class LockScreen {
 /** Returns the metadata of the current track for the lock screen. */
 function metadataOf(state: State): MediaMetadataInit {
   const { title, subtitle, album } = namesOf(state)
-  const covers = Object.values(state.view?.cover_image ?? {})
+  const { cover_image, large_cover } = state.view ?? {}
+  const covers = [...Object.values(cover_image ?? {}), ...(large_cover ? [large_cover] : [])]
   return {
     title,
     artist: subtitle,

@@ -18,6 +18,7 @@ interface Level extends Settings {
 }
 interface Covered extends Level {
   cover_path: string | null
+  cover_size: number | null
   cover_colors: ImageColor[]
 }
 interface Named extends Settings {
@@ -35,7 +36,7 @@ export interface LabelSources {
 export interface AppearanceSources extends LabelSources {
   organization: Level & { theme: string[]; uses_tags: boolean }
   collection: Covered & { theme: string[] }
-  playlist: (Settings & Pick<Covered, 'cover_path' | 'cover_colors'> & { theme: string[] }) | null
+  playlist: (Settings & Pick<Covered, 'cover_path' | 'cover_size' | 'cover_colors'> & { theme: string[] }) | null
   track: Covered & Named
 }
 
@@ -136,10 +137,12 @@ export function appearance(levels: AppearanceSources) {
     themeColors(organization.theme),
   ]
   const labels = labelsOf(levels)
+  const { cover_path, cover_size = null } = effectiveCover(levels)
   return {
     ...labels,
     image_colors: palettes.find((colors) => colors && colors.length > 0) || [],
     is_dark: isDark(labels.player_color),
-    cover_path: effectiveCover(levels).cover_path,
+    cover_path,
+    cover_size,
   }
 }

@@ -8,13 +8,14 @@ import { PLAYBACK_TTL } from '../../contract/facts.ts'
 import type { OwnCover } from '../../contract/media.ts'
 import { notFound } from '../../core/errors.ts'
 import { showCollection } from './collection.ts'
-import { coverDesign, coverImage, coverOrFirst, largeCover, type ShownCover, type StoredCover } from './cover_image.ts'
+import { coverDesign, coverImage, coverOrFirst, largeCover, type ShownCover } from './cover_image.ts'
 import { firstLook } from './first_look.ts'
+import { coversOf } from './resource_artwork.ts'
 import { findTrack, showTrack, trackCoverUpload } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
 /** Returns a cover as the API shows it, including the large square. */
-export async function ownCover({ env, base_url, now }: Context, cover: StoredCover & ShownCover): Promise<OwnCover> {
+export async function ownCover({ env, base_url, now }: Context, cover: ShownCover): Promise<OwnCover> {
   const mediaUrl = await mediaUrls(env, now, now + PLAYBACK_TTL * 1000)
   return {
     ...(await coverImage(base_url, cover, mediaUrl)),
@@ -52,6 +53,12 @@ export const coverHandlers: Handlers<typeof coverOperations> = {
       collection,
       collection_cover_upload: await coverUpload(context, 'collection', owner),
     }
+  },
+
+  async getTrackCover({ params }, context) {
+    const { id } = await findTrack(context, params.track_id)
+    const covers = await coversOf(context, [{ scope: 'track', resource_id: id }])
+    return { track_id: id, cover_image: await ownCover(context, covers.get(id) ?? { cover_path: null }) }
   },
 
   async createTrackCover({ params }, context) {

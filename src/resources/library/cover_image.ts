@@ -1,7 +1,7 @@
 import type { MediaUrl } from '../../adapters/bucket/presign.ts'
 import type { FirstCover } from '../../adapters/db/first_cover.ts'
 import { COVER_SIZES, type CoverSize, LARGE_COVER } from '../../contract/facts.ts'
-import type { CoverImage, OwnCover } from '../../contract/media.ts'
+import type { CoverImage, LargeCover } from '../../contract/media.ts'
 
 /** Letters that Unicode does not decompose. */
 const PLAIN: Record<string, string> = { Ø: 'O', Æ: 'A', Œ: 'O', Ł: 'L', Đ: 'D' }
@@ -35,6 +35,8 @@ export const tintOf = (hue: number) => `oklch(.4 .085 ${hue})`
 /** The storage prefix of a cover's squares, or the design of a generated one (`coverDesign`). Without both, the cover is the neutral picture. */
 export interface ShownCover {
   cover_path: string | null
+  /** The edge length of the large square; missing if the query does not select it. */
+  cover_size?: number | null
   design?: string | null | undefined
 }
 
@@ -55,28 +57,20 @@ export async function coverImage(
   return { icon, small, regular }
 }
 
-/** The columns in which a cover is stored: the prefix of its squares, and the edge length of the large square. */
-export interface StoredCover {
-  cover_path: string | null
-  cover_size: number | null
-}
-
-/**
- * Returns the large square. It is omitted in the views of listeners: playback does not need it, and its URL would have to be signed on each request.
- */
+/** Returns the large square of a cover; null if the uploaded picture is too small for one. */
 export async function largeCover(
   base_url: string,
-  { cover_path, cover_size, design }: StoredCover & ShownCover,
+  { cover_path, cover_size, design }: ShownCover,
   mediaUrl: MediaUrl,
-): Promise<OwnCover['large']> {
+): Promise<LargeCover | null> {
   if (!cover_path && design)
     return { type: 'large', width: LARGE_COVER, height: LARGE_COVER, url: `${base_url}/cover/${design}/large.png` }
-  if (cover_path === null || cover_size === null) return null
+  if (!cover_path || !cover_size) return null
   return { type: 'large', width: cover_size, height: cover_size, url: await mediaUrl(`${cover_path}/large.jpg`) }
 }
 
 /** Returns a collection with its own cover, or else with the cover of its first track. */
-export const coverOrFirst = <T extends Pick<StoredCover, 'cover_path'>>(
+export const coverOrFirst = <T extends Pick<ShownCover, 'cover_path'>>(
   collection: T,
   first: FirstCover | null | undefined,
 ): T => (collection.cover_path === null && first?.cover_path ? { ...collection, ...first } : collection)

@@ -56,9 +56,9 @@ export async function covers({ env, now, base_url }: Context) {
 
 /** Returns the query for the covers of collections, whose ids are a list in SQL. */
 export function collectionCovers({ db }: Context, ids: SQL) {
-  const { id, title, cover_path, is_cover_overridable } = collections
+  const { id, title, cover_path, cover_size, is_cover_overridable } = collections
   return db
-    .select({ own: { id, title, cover_path, is_cover_overridable }, first: firstLook.as('first') })
+    .select({ own: { id, title, cover_path, cover_size, is_cover_overridable }, first: firstLook.as('first') })
     .from(collections)
     .innerJoin(organizations, eq(organizations.id, collections.organization_id))
     .where(inArray(id, ids))

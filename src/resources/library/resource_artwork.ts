@@ -15,14 +15,19 @@ import {
 } from './list_items.ts'
 import { organizationIn, organizationQuery } from './organization.ts'
 
+interface Resource {
+  scope: PlayScope
+  resource_id: string
+}
+
 /**
- * Returns a function for the covers that listeners see of collections, tracks and playlists of the caller's organization: the neutral picture for one that
- * does not exist. The number of queries does not depend on the number of resources.
+ * Returns the covers that listeners see of collections, tracks and playlists of the caller's organization, by their ids. The number of queries does not
+ * depend on the number of resources.
  */
-export async function artworkOf(context: Context, resources: { scope: PlayScope; resource_id: string }[]) {
+export async function coversOf(context: Context, resources: Resource[]): Promise<Map<string, ShownCover>> {
   const { db } = context
   const idsOf = (scope: PlayScope) => resources.flatMap((each) => (each.scope === scope ? [each.resource_id] : []))
-  const { id, cover_path, collection_id, player_title, tags, file_name } = tracks
+  const { id, cover_path, cover_size, collection_id, player_title, tags, file_name } = tracks
   const levels = sql<string | null>`iif(${cover_path} is null, hex(${tracks.levels}), null)`.as('levels')
   const track_ids = inJsonList(idsOf('track'))
   const collection_ids = sql`(select value from json_each(${JSON.stringify(idsOf('collection'))})
@@ -30,15 +35,14 @@ export async function artworkOf(context: Context, resources: { scope: PlayScope;
   const [[organization], foundTracks, playlistRows, collectionRows] = await db.batch([
     organizationQuery(context),
     db
-      .select({ id, cover_path, collection_id, player_title, tags, file_name, levels })
+      .select({ id, cover_path, cover_size, collection_id, player_title, tags, file_name, levels })
       .from(tracks)
       .where(inArray(id, track_ids)),
     playlistCovers(context, inJsonList(idsOf('playlist'))),
     collectionCovers(context, collection_ids),
   ])
-  const cover = await covers(context)
   const collections = toCollectionCovers(collectionRows)
-  const owners = new Map<string, ShownCover>([
+  return new Map<string, ShownCover>([
     ...collections,
     ...toPlaylistCovers(playlistRows),
     ...foundTracks.flatMap((track) => {
@@ -48,5 +52,10 @@ export async function artworkOf(context: Context, resources: { scope: PlayScope;
         : []
     }),
   ])
+}
+
+/** Returns a function for the squares of these covers: the neutral picture for a resource that does not exist. */
+export async function artworkOf(context: Context, resources: Resource[]) {
+  const [owners, cover] = await Promise.all([coversOf(context, resources), covers(context)])
   return ({ resource_id }: { resource_id: string }) => cover(owners.get(resource_id) ?? { cover_path: null })
 }

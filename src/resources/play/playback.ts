@@ -11,7 +11,7 @@ import type { Playback, PlayScope, PlayView } from '../../contract/play.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { checkExpiry, timestamp } from '../../core/time.ts'
 import { appearance } from '../library/appearance.ts'
-import { coverDesign, coverImage, coverOrFirst } from '../library/cover_image.ts'
+import { coverDesign, coverImage, coverOrFirst, largeCover } from '../library/cover_image.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
 import { heardToken } from './heard_token.ts'
 import { readerOf } from './session_reader.ts'
@@ -163,11 +163,13 @@ export async function playback(
   found: Awaited<ReturnType<typeof findPlayback>>,
 ): Promise<Playback> {
   const { session, track, tags, list, levels, is_preliminary, album } = found
-  const { cover_path, image_colors, is_dark, ...letters } = found.appearance
+  const { cover_path, cover_size, image_colors, is_dark, ...letters } = found.appearance
   const design = cover_path === null ? coverDesign(letters.player_title, track.levels, album) : null
   const mediaUrl = await mediaUrls(context.env, context.now, session.expires_at, found.urls)
-  const [cover_image, ...variants] = await Promise.all([
+  const [cover_image, large_cover, ...variants] = await Promise.all([
     coverImage(context.base_url, { cover_path, design }, mediaUrl),
+    // Not of a generated cover: each listener's lock screen would have a large one drawn.
+    largeCover(context.base_url, { cover_path, cover_size }, mediaUrl),
     ...found.files.map(async ({ index, path, size }) => ({
       path,
       url: await mediaUrl(path, size),
@@ -179,6 +181,7 @@ export async function playback(
     list,
     chapters: track.chapters.map(({ start, title }) => ({ start, title })),
     cover_image,
+    large_cover,
     track: {
       id: track.id,
       organization_id: track.organization_id,

@@ -166,6 +166,26 @@ describe('a resource without a cover', () => {
     expect(card.text).toContain(`<meta property="og:image" content="${generated('Harbour Lights', levels)}/large.png"`)
   })
 
+  it('has a large square for its owner, until the nearest cover has one', async () => {
+    const { key, collection_id } = await aTenant()
+    const first = await aReadyTrack(key, collection_id, { player_title: 'Slow Tide' })
+    const second = await aReadyTrack(key, collection_id)
+    const largeOf = async (track_id: string) => {
+      const { large } = (await ok('GET', `/v1/track/${track_id}/cover`, { key })).cover_image
+      return large && `${large.width} ${large.url.split('?')[0]!.replace(/^.*(?=cover\/|media\/)/, '')}`
+    }
+    expect(await largeOf(first)).toMatch(/^1400 cover\/ST-\d+-7{32}\/large\.png$/)
+    await query("update tracks set cover_path = 'media/first', cover_size = 900 where id = ?", first)
+    expect(await largeOf(first)).toBe('900 media/first/large.jpg')
+    expect(await largeOf(second)).toBe('900 media/first/large.jpg')
+    await query("update collections set cover_path = 'media/own', cover_size = 700")
+    expect(await largeOf(second)).toBe('700 media/own/large.jpg')
+    await query('update tracks set cover_size = null')
+    expect(await largeOf(first)).toBeNull()
+    const other = await aTenant()
+    await expectError(404, 'not_found', 'GET', `/v1/track/${first}/cover`, { key: other.key })
+  })
+
   it('has the levels of its first track when the covers of tracks are ignored', async () => {
     const { key, collection_id } = await aTenant()
     await aReadyTrack(key, collection_id)

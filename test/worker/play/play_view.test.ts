@@ -125,7 +125,7 @@ describe('a play view', () => {
   })
 
   it('contains a generated cover when there is none, with the color of the collection', async () => {
-    const { cover_image } = await view()
+    const { cover_image, large_cover } = await view()
     const url = (size: string) =>
       expect.stringMatching(`^https://tonearm.test/cover/SW-209-7{32}/${size}.png$`) as string
     expect(cover_image).toEqual({
@@ -133,7 +133,24 @@ describe('a play view', () => {
       small: { type: 'small', width: 200, height: 200, url: url('small') },
       regular: { type: 'regular', width: 400, height: 400, url: url('regular') },
     })
+    expect(large_cover).toBeNull()
   })
+
+  it.each([
+    ['track', tracks],
+    ['collection', collections],
+  ] as const)(
+    'contains the large square of the cover of the %s, unless the picture was too small',
+    async (_, owner) => {
+      await db.update(owner).set({ cover_path: 'media/own', cover_size: 1200 })
+      const { large_cover } = await view()
+      expect(large_cover).toEqual({ type: 'large', width: 1200, height: 1200, url: expect.any(String) as string })
+      expect(signedParts(large_cover!.url).key).toBe('media/own/large.jpg')
+      expect(await isSignedFor('GET', large_cover!.url)).toBe(true)
+      await db.update(owner).set({ cover_path: 'media/small', cover_size: null })
+      expect((await view()).large_cover).toBeNull()
+    },
+  )
 
   it('contains the nearest cover that may be used', async () => {
     const cover = async () => signedParts((await view()).cover_image.small.url).key

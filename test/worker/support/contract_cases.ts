@@ -96,6 +96,7 @@ export const cases: Record<OperationName, Case> = {
   deleteTrack: { keys: { '': `${ENVELOPE} track_id deleted_track`, deleted_track: TRACK } },
   getCollectionCover: { keys: { '': `${ENVELOPE} collection_id cover_image`, ...OWN_COVER } },
   getPlaylistCover: { keys: { '': `${ENVELOPE} playlist_id cover_image`, ...OWN_COVER } },
+  getTrackCover: { keys: { '': `${ENVELOPE} track_id cover_image`, ...OWN_COVER } },
   getTrackVariants: {
     keys: { '': `${ENVELOPE} track_id variants`, 'variants.0': 'index size bitrate duration' },
   },
@@ -142,7 +143,7 @@ export const cases: Record<OperationName, Case> = {
   },
   playTrack: {
     keys: {
-      '': `${ENVELOPE} play_session_id track_id list chapters play_session cover_image track levels variants heard_token`,
+      '': `${ENVELOPE} play_session_id track_id list chapters play_session cover_image large_cover track levels variants heard_token`,
       play_session: 'id variants is_downloadable expires_at',
       ...playbackAt(''),
     },

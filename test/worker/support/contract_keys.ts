@@ -46,6 +46,6 @@ export const SESSION = {
   play_session: PLAY_SESSION,
   list: 'scope title subtitle',
   'tracks.0': 'id index duration order player_title player_subtitle player_color',
-  first_track: 'track_id list chapters cover_image track levels variants',
+  first_track: 'track_id list chapters cover_image large_cover track levels variants',
   ...playbackAt('first_track.'),
 }

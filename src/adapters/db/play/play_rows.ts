@@ -7,7 +7,7 @@ import type { playSessions } from '../schema/play_sessions.ts'
 /** Selects the rows of a play view from all tables in one statement. */
 
 const appearance = { theme: 'json', player_color: 'plain', player_subtitle: 'plain' } as const
-const cover = { cover_path: 'plain', cover_colors: 'json' } as const
+const cover = { cover_path: 'plain', cover_size: 'plain', cover_colors: 'json' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
 
 /**
