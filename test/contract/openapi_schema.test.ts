@@ -22,7 +22,7 @@ interface Response {
   headers?: object
 }
 interface Document {
-  paths: Record<string, Record<string, { responses: Record<string, Response> }>>
+  paths: Record<string, Record<string, { parameters?: object[]; responses: Record<string, Response> }>>
   components: { schemas: Record<string, Schema>; responses: Record<string, Response> }
 }
 const document = openApiDocument(operations) as unknown as Document
