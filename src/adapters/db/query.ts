@@ -53,9 +53,8 @@ function read(value: unknown, kind: Column['kind']): unknown {
  */
 export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P) {
   const entries = Object.entries(parts)
-  const list = entries
-    .flatMap(([name, { columns }]) => columns.map(({ key, sql }) => `${sql} as "${name}_${key}"`))
-    .join()
+  const list = () =>
+    entries.flatMap(([name, { columns }]) => columns.map(({ key, sql }) => `${sql} as "${name}_${key}"`)).join()
 
   function decode(row: unknown[]): SelectedRow<P> {
     const decoded: Record<string, Values | null> = {}
@@ -70,12 +69,17 @@ export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P
 
   return (from: string) => {
     const names: string[] = []
-    const text = `select ${list} ${from}`.replace(/:(\w+)/g, (_, name: string) => {
-      if (!names.includes(name)) names.push(name)
-      return `?${names.indexOf(name) + 1}`
-    })
-    const bind = ({ $client }: Client, values: Values) =>
-      $client.prepare(text).bind(...names.map((name) => values[name]))
+    let text: string | undefined
+    const build = () =>
+      `select ${list()} ${from}`.replace(/:(\w+)/g, (_, name: string) => {
+        if (!names.includes(name)) names.push(name)
+        return `?${names.indexOf(name) + 1}`
+      })
+    const bind = ({ $client }: Client, values: Values) => {
+      // Built with its first use, because an isolate needs few of the statements for its first request.
+      text ??= build()
+      return $client.prepare(text).bind(...names.map((name) => values[name]))
+    }
     return {
       bind,
       /** Decodes the rows that a batch has returned. */
