@@ -81,7 +81,7 @@ async function count(system: System, run: () => Promise<unknown>): Promise<Count
   return { ...counts, cpu: (threadSeconds(system.pid) - before) * 1000 }
 }
 
-/** Every request writes one line of the log, except most of those for play sessions. */
+/** Every request writes one line of the log, except most of those of listeners. */
 const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number, lines = requests): Use => ({
   'Workers requests': requests,
   'Workers Logs lines': lines,
@@ -128,8 +128,8 @@ async function plays(system: System) {
     at === 0 ? undefined : tracks[at * MAX_VIEWS],
   )
   const share = 1 / REPEATS
-  /** Counts the plays in sessions that `open` opens with `requests` each, and `lines` of the log. */
-  const playsOf = async (open: (at: number) => Promise<string>, requests: number, lines: number) => {
+  /** Counts the plays in sessions that `open` opens with `requests` each. */
+  const playsOf = async (open: (at: number) => Promise<string>, requests: number) => {
     const ids: string[] = []
     const opened = await count(system, async () => {
       for (let at = 0; at < REPEATS; at++) ids.push(await open(at))
@@ -143,20 +143,19 @@ async function plays(system: System) {
       sum(
         [
           sessions_per_play * share,
-          sum([1, use(opened, REPEATS * requests, REPEATS * lines)], [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }]),
+          sum(
+            [1, use(opened, REPEATS * requests, REPEATS * requests * LOGGED_SHARE)],
+            [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }],
+          ),
         ],
         [share / tracks_in_a_row, use(viewed, views, views * LOGGED_SHARE)],
         [reads, { 'R2 class B': 1 }],
       )
   }
-  const created = await playsOf(create, 1, LOGGED_SHARE)
-  const signed = await playsOf(sign, 0, 0)
-  // Every other session is a renewal, and every page writes a line.
-  const shared = await playsOf(
-    async (at) => (at % 2 === 0 ? visit() : renewSession(system, slug, collection_id)),
-    1,
-    0.5 + 0.5 * LOGGED_SHARE,
-  )
+  const created = await playsOf(create, 1)
+  const signed = await playsOf(sign, 0)
+  // Every other session is a renewal.
+  const shared = await playsOf(async (at) => (at % 2 === 0 ? visit() : renewSession(system, slug, collection_id)), 1)
   const fromDomain = files_per_play * (1 - cached)
   return {
     '1,000,000 plays in sessions that a server creates': sum([1_000_000, created(files_per_play)]),

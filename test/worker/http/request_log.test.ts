@@ -84,11 +84,13 @@ it('the request log omits cached responses, and is empty when it is turned off',
   expect(lines).toHaveLength(1)
 })
 
-it('the request log has a sample of the successful requests for play sessions, and every failed one', async () => {
+it('the request log has a sample of the successful requests of listeners, and every failed one', async () => {
   const { key, collection_id, play_session_id, track_id } = workspace
   logPlays(false)
   const session = `/v1/play/${play_session_id}`
-  for (const path of [session, `${session}?views=5`, `${session}/${track_id}`]) {
+  const { slug } = (await ok('POST', '/v1/share', { key, body: { scope: 'track', id: track_id } })).share
+  const pages = [`/embed/${play_session_id}`, `/s/${slug}`, `/embed/s/${slug}`]
+  for (const path of [session, `${session}?views=5`, `${session}/${track_id}`, ...pages]) {
     expect((await request('GET', path)).response.status).toBe(200)
   }
   const create = (body: object) => {
@@ -101,5 +103,6 @@ it('the request log has a sample of the successful requests for play sessions, a
   await create({ collection_id: UNKNOWN_ID })
   await request('GET', `${session}?views=6`)
   await request('GET', `${session}/${UNKNOWN_ID}`)
-  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([404, 400, 404])
+  await request('GET', '/s/unknown')
+  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([404, 400, 404, 404])
 })
