@@ -7,7 +7,17 @@ import { threadSeconds } from '../process.ts'
 import { config } from '../worker/app.ts'
 import { withCleanup } from '../worker/cleanup.ts'
 import { type Counts, listen } from '../worker/meter.ts'
-import { createCollection, createReadyTrack, createSession, createTenant, copyRows, viewsPath } from '../worker/seed.ts'
+import {
+  createCollection,
+  createReadyTrack,
+  createSession,
+  createShare,
+  createSigner,
+  createTenant,
+  copyRows,
+  renewSession,
+  viewsPath,
+} from '../worker/seed.ts'
 import { startSystem, type System } from '../worker/system.ts'
 import { listeningBills } from './listening.ts'
 import { lists, SIZES } from './lists.ts'
@@ -71,7 +81,7 @@ async function count(system: System, run: () => Promise<unknown>): Promise<Count
   return { ...counts, cpu: (threadSeconds(system.pid) - before) * 1000 }
 }
 
-/** Every request writes one line of the log, except most of those for play sessions. */
+/** Every request writes one line of the log, except most of those of listeners. */
 const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number, lines = requests): Use => ({
   'Workers requests': requests,
   'Workers Logs lines': lines,
@@ -105,9 +115,11 @@ async function plays(system: System) {
   const collection_id = await createCollection(system, tenant)
   const track_id = await createReadyTrack(system, tenant, collection_id, 1)
   const tracks = [track_id, ...(await copyRows(system, track_id, 99))]
-  const session = () => createSession(system, tenant, 'collection', collection_id)
-  const warm = await session()
-  await system.call('GET', viewsPath(warm))
+  const create = () => createSession(system, tenant, 'collection', collection_id)
+  const sign = await createSigner(system, tenant, collection_id)
+  const { slug, visit } = await createShare(system, tenant, collection_id)
+  for (const id of [await create(), await sign(), await visit(), await renewSession(system, slug, collection_id)])
+    await system.call('GET', viewsPath(id))
   await system.sweep(2 * DAY)
 
   const { files_per_play, cached, sessions_per_play, tracks_in_a_row } = ASSUMED
@@ -115,28 +127,41 @@ async function plays(system: System) {
   const starts = Array.from({ length: tracks_in_a_row / MAX_VIEWS }, (_, at) =>
     at === 0 ? undefined : tracks[at * MAX_VIEWS],
   )
-  const ids: string[] = []
-  const made = await count(system, async () => {
-    for (let at = 0; at < REPEATS; at++) ids.push(await session())
-  })
-  const viewed = await count(system, async () => {
-    for (const id of ids) for (const from of starts) await system.call('GET', viewsPath(id, from))
-  })
-  const swept = await count(system, () => system.sweep(2 * DAY))
   const share = 1 / REPEATS
-  const requests = REPEATS * starts.length
-  const play = (reads: number) =>
-    sum(
-      [
-        sessions_per_play * share,
-        sum([1, use(made, REPEATS, REPEATS * LOGGED_SHARE)], [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }]),
-      ],
-      [share / tracks_in_a_row, use(viewed, requests, requests * LOGGED_SHARE)],
-      [reads, { 'R2 class B': 1 }],
-    )
+  /** Counts the plays in sessions that `open` opens with `requests` each. */
+  const playsOf = async (open: (at: number) => Promise<string>, requests: number) => {
+    const ids: string[] = []
+    const opened = await count(system, async () => {
+      for (let at = 0; at < REPEATS; at++) ids.push(await open(at))
+    })
+    const viewed = await count(system, async () => {
+      for (const id of ids) for (const from of starts) await system.call('GET', viewsPath(id, from))
+    })
+    const swept = await count(system, () => system.sweep(2 * DAY))
+    const views = REPEATS * starts.length
+    return (reads: number) =>
+      sum(
+        [
+          sessions_per_play * share,
+          sum(
+            [1, use(opened, REPEATS * requests, REPEATS * requests * LOGGED_SHARE)],
+            [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }],
+          ),
+        ],
+        [share / tracks_in_a_row, use(viewed, views, views * LOGGED_SHARE)],
+        [reads, { 'R2 class B': 1 }],
+      )
+  }
+  const created = await playsOf(create, 1)
+  const signed = await playsOf(sign, 0)
+  // Every other session is a renewal.
+  const shared = await playsOf(async (at) => (at % 2 === 0 ? visit() : renewSession(system, slug, collection_id)), 1)
+  const fromDomain = files_per_play * (1 - cached)
   return {
-    '1,000,000 plays': sum([1_000_000, play(files_per_play)]),
-    '1,000,000 plays from a domain for files': sum([1_000_000, play(files_per_play * (1 - cached))]),
+    '1,000,000 plays in sessions that a server creates': sum([1_000_000, created(files_per_play)]),
+    '… from a domain for files': sum([1_000_000, created(fromDomain)]),
+    '1,000,000 plays in signed sessions, from a domain for files': sum([1_000_000, signed(fromDomain)]),
+    '1,000,000 plays of a share, from a domain for files': sum([1_000_000, shared(fromDomain)]),
   }
 }
 

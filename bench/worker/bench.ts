@@ -30,8 +30,8 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const
 
-const FULL: Plan = { rounds: 12, seconds: 1, starts: 7, cold: 4000, tracks: 1_000_000 }
-const QUICK: Plan = { rounds: 4, seconds: 0.5, starts: 3, cold: 1600, tracks: 20_000 }
+const FULL: Plan = { rounds: 12, seconds: 1, starts: 7, cold: 4000, audience: 10_000, tracks: 1_000_000 }
+const QUICK: Plan = { rounds: 4, seconds: 0.5, starts: 3, cold: 1600, audience: 1000, tracks: 20_000 }
 
 /** Compares the Worker, built as for a deployment, with plain Hono on bare workerd, and counts its database operations. */
 export const worker = {

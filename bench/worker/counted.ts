@@ -4,8 +4,10 @@ import {
   createCollection,
   createReadyTrack,
   createSession,
+  createShare,
   createTrack,
   copyRows,
+  renewSession,
   type Tenant,
   tableOf,
   viewPath,
@@ -53,6 +55,25 @@ export async function countCreate(
   const create = () => createSession(system, tenant, scope, id)
   await create()
   return maxCounts(system, [create, create, create])
+}
+
+/**
+ * Returns the rows that listeners of a share with one track write. Every second one opens its page, the others its frame. Each player renews its session and
+ * reads two play views.
+ */
+export async function countAudience(system: System, tenant: Tenant, listeners: number): Promise<number> {
+  const collection_id = await createCollection(system, tenant)
+  const track_id = await createReadyTrack(system, tenant, collection_id, 1)
+  const { slug, visit } = await createShare(system, tenant, collection_id)
+  const { written } = await system.meter.during(async () => {
+    for (let at = 0; at < listeners; at++)
+      for (const id of [
+        await visit(at % 2 === 0 ? `/s/${slug}` : `/embed/s/${slug}`),
+        await renewSession(system, slug, collection_id),
+      ])
+        await system.call('GET', viewPath(id, track_id))
+  })
+  return written
 }
 
 /** Counts the operations of a track from its `POST` until it is ready. Its job takes `seconds`. */

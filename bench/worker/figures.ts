@@ -2,6 +2,7 @@ import { median } from '../statistics.ts'
 import { startApp, startPlain } from './app.ts'
 import { bundleScript, gzippedSize } from './bundle.ts'
 import {
+  countAudience,
   countCreate,
   countSessionLifecycle,
   countLists,
@@ -37,6 +38,8 @@ export type Plan = {
   starts: number
   /** Number of views that each have a new session and a new track. */
   cold: number
+  /** Number of listeners of a share, half of whom open its page and half its frame. */
+  audience: number
   /** Number of tracks in the collection for which the pages of lists are counted. */
   tracks: number
 }
@@ -143,7 +146,7 @@ const play: Part = async (system, plan, say) => {
 }
 
 /** Compares play views of signed sessions with those of rows, with new sessions and tracks and with repeated ones. */
-const signed: Part = async (system, { cold: amount, rounds, seconds }, say) => {
+const signed: Part = async (system, { cold: amount, rounds, seconds, audience }, say) => {
   const tenant = await createTenant(system)
   const collection_id = await createCollection(system, tenant)
   const track_id = await createReadyTrack(system, tenant, collection_id, 1)
@@ -159,6 +162,8 @@ const signed: Part = async (system, { cold: amount, rounds, seconds }, say) => {
     return (await runRounds(targets, rounds, seconds, say))('signed').cpu
   }
   const counts = await countViews(system, pathsOf(tokens).slice(-COUNTED))
+  say(`${audience} listeners …`)
+  const written = await countAudience(system, tenant, audience)
   const cold = await compare({ path: pathsOf(rows) }, { path: pathsOf(tokens) })
   const warm = await compare({ path: viewPath(session_id, track_id) }, { path: viewPath(await sign(), track_id) })
   return [
@@ -166,6 +171,11 @@ const signed: Part = async (system, { cold: amount, rounds, seconds }, say) => {
     ratioFigure('signed play view, cold: CPU compared with a row', cold, 1.1),
     atMost('signed play view, cold: D1 trips', counts.trips, 1),
     atMost('signed play view, cold: rows read', counts.read, 7),
+    atMost(
+      `rows written by ${audience.toLocaleString('en')} listeners of a share's page and of its frame, with renewals`,
+      written,
+      0,
+    ),
   ]
 }
 
@@ -249,7 +259,7 @@ const ready: Part = async (system, _plan, say) => {
 }
 
 /** Maximum CPU milliseconds of the first request of an isolate, by its kind. */
-const FIRST_GOALS = { 'play view': 8, session: 8, embed: 12, share: 12, cover: 8, report: 20 }
+const FIRST_GOALS = { 'play view': 8, signed: 10, session: 8, embed: 12, share: 12, cover: 8, report: 20 }
 
 const start: Part = async (system, plan, say) => {
   const requests = await firstRequestsOf(system)

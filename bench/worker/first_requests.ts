@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-import { createCollection, createReadyTrack, createSession, createTenant, viewPath } from './seed.ts'
+import { createCollection, createReadyTrack, createSession, createSigner, createTenant, viewPath } from './seed.ts'
 import type { System } from './system.ts'
 
 /** A request that an isolate may get first. It is a `POST` if it has a body; each isolate gets a new one. */
@@ -21,6 +21,7 @@ export async function firstRequestsOf(system: System) {
   const session_id = await createSession(system, tenant, 'collection', collection_id)
   const shared = { scope: 'collection', id: collection_id }
   const { share } = await system.call<{ share: { slug: string } }>('POST', '/v1/share', tenant.key, shared)
+  const token = await (await createSigner(system, tenant, collection_id))()
   const { heard_token } = await system.call<{ heard_token: string }>('GET', `/v1/play/${session_id}`)
   const report = () =>
     JSON.stringify({
@@ -33,6 +34,7 @@ export async function firstRequestsOf(system: System) {
     })
   return {
     'play view': { path: viewPath(session_id, track_id) },
+    signed: { path: viewPath(token, track_id) },
     session: { path: `/v1/play/${session_id}` },
     embed: { path: `/embed/${session_id}`, headers: shownIn('iframe') },
     share: { path: `/s/${share.slug}`, headers: shownIn('document') },

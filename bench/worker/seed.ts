@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { signPlaySession } from '../../src/client/sign.ts'
-import { MAX_VIEWS } from '../../src/contract/facts.ts'
+import { MAX_VIEWS, SHARE_KEY, SHARE_SESSION_TTL } from '../../src/contract/facts.ts'
 import { S3_BUCKET } from './app.ts'
 import type { System } from './system.ts'
 
@@ -69,6 +69,25 @@ export async function createSession({ call }: System, { key }: Tenant, scope: 't
 export async function createSigner({ call }: System, { key }: Tenant, collection_id: string) {
   const { secret } = await call<{ secret: string }>('POST', '/v1/api_key', key, { title: 'App', type: 'signing' })
   return () => signPlaySession(secret, { scope: 'collection', id: collection_id })
+}
+
+/** Creates a share of a collection. Returns its slug, and a function that opens its page and returns the session that the page carries. */
+export async function createShare({ call, open }: System, { key }: Tenant, collection_id: string) {
+  const body = { scope: 'collection', id: collection_id }
+  const { share } = await call<{ share: { slug: string } }>('POST', '/v1/share', key, body)
+  const visit = async (path = `/s/${share.slug}`): Promise<string> => {
+    const id = /"play_session_id":"([^"]+)"/.exec(await open(path))?.[1]
+    if (id === undefined) throw new Error(`${path} carries no session`)
+    return id
+  }
+  return { slug: share.slug, visit }
+}
+
+/** Renews the session of a share, as its player does. */
+export async function renewSession({ call }: System, slug: string, collection_id: string): Promise<string> {
+  const body = { collection_id, is_downloadable: false, expires_in: SHARE_SESSION_TTL, views: MAX_VIEWS }
+  const { play_session_id } = await call('POST', '/v1/play_session/collection', `${SHARE_KEY}${slug}`, body)
+  return play_session_id as string
 }
 
 /** Returns the id of the i-th copy of a row. `i` starts at 1. */

@@ -66,6 +66,13 @@ export async function startSystem() {
     return JSON.parse(text) as T
   }
 
+  /** Opens a page as a browser that shows it. */
+  async function open(path: string): Promise<string> {
+    const response = await fetch(`${counted.url('0')}${path}`, { headers: { 'sec-fetch-dest': 'document' } })
+    if (!response.ok) throw new Error(`${path} answered ${response.status}`)
+    return response.text()
+  }
+
   async function withClock<T>(setting: { ahead: number; times: number }, run: () => Promise<T>): Promise<T> {
     await setClock(setting)
     const result = await run()
@@ -81,6 +88,7 @@ export async function startSystem() {
     transcoder,
     addresses: directAddresses,
     call,
+    open,
     root: ROOT_KEY,
     /** Process id of the counted Worker. */
     pid: counted.pid,

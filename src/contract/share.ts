@@ -75,7 +75,15 @@ const ShareInList = Share.extend({
       artwork: CoverImage,
     })
     .optional(),
-  /** Only with `include=sessions`: the number of play sessions of today and the six days before, in UTC. Those of the last hour may be missing. */
+  /**
+   * Only with `include=visits`: how often players on its page, in its frames and with its key were used today and on the 29 days before, in UTC
+   * (docs/counting.md). Missing while the statistics cannot be read.
+   */
+  visits: z.int().optional(),
+  /**
+   * Only with `include=sessions`: the number of play sessions with a row of today and the six days before, in UTC. The sessions of shares are signed and have
+   * no rows, so they are not counted: see `visits`.
+   */
   sessions: z.int().optional(),
 })
 
@@ -147,7 +155,7 @@ export const shareOperations = defineOperations({
       /** Only shares of this collection, track or playlist. */
       resource_id: Id.optional(),
       /** Optional parts of the shares. */
-      include: including('resource', 'sessions'),
+      include: including('resource', 'sessions', 'visits'),
     }),
     response: ok({
       /** Number of shares on all pages together. */
@@ -192,7 +200,6 @@ export const shareOperations = defineOperations({
     params,
     body: ShareUpdate,
     response: shareResponse,
-    invisibleToListeners: true,
     errors: ['unknown_variant', 'slug_taken'],
   },
   revokeShare: {
@@ -209,6 +216,5 @@ export const shareOperations = defineOperations({
       /** Its state before it was revoked. */
       deleted_share: Share,
     }),
-    invisibleToListeners: true,
   },
 })

@@ -40,7 +40,7 @@ export const Usage = named('Usage', {
       uploads: z.int(),
       /** Size of these files. */
       upload_bytes: z.int(),
-      /** Number of play sessions that were created. Signed ones are not counted. */
+      /** Number of play sessions that were created. Signed ones, such as those of shares, are not counted. */
       sessions: z.int(),
       /** Number of tracks at the end of the day. */
       tracks: z.int(),

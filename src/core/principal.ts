@@ -15,12 +15,13 @@ export interface KeyHolder {
   allowed_origins: string[] | null
   /** Whether the organization had webhook subscribers when the key was read (docs/decisions/0057). */
   has_subscribers?: boolean
-  /**
-   * Only set for the key of a share's page. Sessions of this key are short and end at the latest with the share (`ends_at`, in milliseconds since
-   * 1970). They can only be created while the share has this slug and password.
-   */
-  share?: { slug: string; password_hash: string | null; ends_at: number | null }
+  /** Only set for the key of a share: it is valid while the share has this address and password. */
+  share?: { slug: string; password_hash: string | null }
 }
+
+/** The key of a share. `api_key_id` is the id of the share. */
+export type ShareHolder = KeyHolder & Required<Pick<KeyHolder, 'share'>>
+export const isShare = (holder: KeyHolder | null): holder is ShareHolder => holder?.share !== undefined
 
 /** The caller. Neither the operator nor a caller without a key belongs to an organization. */
 export type Principal =

@@ -254,13 +254,13 @@ test('the state of a link says when it ends', () => {
 test('the list of links is searched, filtered and sorted as the address says, and ignores unknown values', () => {
   const now = Date.parse('2026-12-20T12:00:00Z')
   const links = [
-    link({ slug: 'ending', resource: { title: 'Night bus' }, sessions: 3 }),
-    link({ slug: 'ended', resource: { title: 'Depot' }, expires_at: '2026-12-01T00:00:00.000Z', sessions: 9 }),
+    link({ slug: 'ending', resource: { title: 'Night bus' }, visits: 3 }),
+    link({ slug: 'ended', resource: { title: 'Depot' }, expires_at: '2026-12-01T00:00:00.000Z', visits: 9 }),
     link({ slug: 'new', resource: { title: 'Ring road' }, expires_at: null, created_at: '2026-12-01T10:00:00.000Z' }),
   ]
   const found = (query: Record<string, string>) => linksOf(links, query, now).map(({ slug }) => slug)
   expect(found({})).toEqual(['new', 'ending', 'ended'])
-  expect(found({ sort: 'sessions' })).toEqual(['ended', 'ending', 'new'])
+  expect(found({ sort: 'visits' })).toEqual(['ended', 'ending', 'new'])
   expect(found({ sort: 'end' })).toEqual(['ended', 'ending', 'new'])
   expect(found({ state: 'ending' })).toEqual(['ending'])
   expect(found({ state: 'toString', sort: 'constructor' })).toHaveLength(3)

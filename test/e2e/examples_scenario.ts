@@ -159,7 +159,7 @@ async function shareCollection({ call, server, collection_id }: Scene) {
   const body = { scope: 'collection', id: collection_id, password: 'last stop', is_downloadable: true }
   const { share_id } = await call('createShare', server, { body })
   const params = { share_id }
-  await call('listShares', server, { query: { include: 'resource,sessions' } })
+  await call('listShares', server, { query: { include: 'resource,visits' } })
   await call('getShare', server, { params })
   await call('updateShare', server, { params, body: { title: 'Tidal Rooms, for press', password: null } })
   await call('revokeShare', server, { params })

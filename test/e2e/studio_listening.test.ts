@@ -165,7 +165,7 @@ test('the note of a playlist has the parts that are read so far', async () => {
   await expect.poll(() => note.textContent(), TIMEOUT).toBe('0 tracks · 0 plays in 30 days')
 })
 
-test('a link has the plays of its page, in the list of all links with one request, and in its dialog', async () => {
+test('a link has the visits and plays of its page, in the list of all links with one request, and in its dialog', async () => {
   const { share } = await must(client.post('/v1/share', { body: { scope: 'collection', id: collection_id } }))
   await must(client.post('/v1/share', { body: { scope: 'track', id: track_id } }))
   const visitor = createClient({ base_url: stack.base_url, api_key: `ta_sh_${share.slug}` })
@@ -177,9 +177,10 @@ test('a link has the plays of its page, in the list of all links with one reques
   await visit(page, '#/shares', 'Shares')
   const plays = page.locator('.share-table td[data-label^="Plays"]')
   await expect.poll(() => plays.allTextContents(), TIMEOUT).toEqual(['0', '2'])
+  expect(await page.locator('.share-table td[data-label^="Visits"]').allTextContents()).toEqual(['0', '2'])
   expect(requests).toBe(1)
   await page.getByRole('button', { name: `Edit /s/${share.slug}` }).click()
-  await page.getByRole('dialog').getByText('2 plays in 30 days').waitFor(TIMEOUT)
+  await page.getByRole('dialog').getByText('2 visits in 30 days · 2 plays in 30 days').waitFor(TIMEOUT)
   expect(problems).toEqual([])
 })
 

@@ -29,10 +29,12 @@ export interface CachedResponse {
 export function createIsolateCache() {
   const responses = createLru<CachedResponse>({ entries: 2000, bytes: 24e6 })
   const tracks = createLru<CachedTrack>({ entries: 1000, bytes: 32e6 })
+  const keys = createKeyCache()
+  const sessions = createLru<PlayedSession>({ entries: 5000, bytes: 8e6 })
   return {
-    keys: createKeyCache(),
-    /** Sessions never change, so they are cached until they expire; signed ones for a short time, because their key may be revoked. */
-    sessions: createLru<PlayedSession>({ entries: 5000, bytes: 8e6 }),
+    keys,
+    /** Sessions never change, so they are cached until they expire; signed ones for a short time, because their key or share may be revoked. */
+    sessions,
     tracks,
     responses,
     size: createDatabaseSize(),
@@ -42,6 +44,11 @@ export function createIsolateCache() {
     wrongPasswords: createLru<true>({ entries: 10_000, bytes: 2e6 }),
     /** The number of invalidations so far. A result that was read before an invalidation must not be cached after it. */
     changes: 0,
+    /** Removes a key or share that was changed, and the sessions that were signed with it. */
+    evictKey(id: string): void {
+      keys.evict(id)
+      sessions.evictIf(({ value }) => value.signed?.signer_id === id)
+    },
     /** Invalidates an organization's entries. It is called after any change that is visible to the organization's listeners. */
     invalidate(organization_id: string): void {
       this.changes++

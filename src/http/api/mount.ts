@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts'
 import { type Growth, MAX_BODY_BYTES } from '../../contract/facts.ts'
 import type { Operation, Operations } from '../../contract/operation.ts'
 import { storageFull } from '../../core/errors.ts'
-import { keyOf, type Principal } from '../../core/principal.ts'
+import { isShare, keyOf, type Principal } from '../../core/principal.ts'
 import { runIdempotent } from '../../resources/idempotency.ts'
 import { HEADERS, JSON_HEADERS, requestId } from '../answer.ts'
 import { authenticate } from '../auth/authenticate.ts'
@@ -130,7 +130,12 @@ export function mount(
       const send = async (answer: Answer, headers: object = {}) => {
         // The views of a new session count as if its listener had requested them. They cannot exceed the limit, because the session is new.
         if (Array.isArray(answer.views))
-          await mayRead(env, String(answer.play_session_id), clientOf(env, c.req.raw.headers), answer.views.length)
+          await mayRead(
+            env,
+            countedPart(String(answer.play_session_id)),
+            clientOf(env, c.req.raw.headers),
+            answer.views.length,
+          )
         const body = encoded(answer)
         if (operation.csv && wantsCsv(c.req.header('accept'))) {
           const table = operation.csv(body as never)
@@ -160,13 +165,15 @@ export function mount(
       }
       try {
         const key = c.req.header('idempotency-key')
+        // The key of a share only signs sessions, which have no rows.
+        const isStored = !isShare(keyOf(principal))
         const perform = async (seed?: string) => {
-          if (operation.grows) await requireRoom(context, operation.grows)
+          if (operation.grows && isStored) await requireRoom(context, operation.grows)
           const answer = await handler(input, seed === undefined ? context : { ...context, seed })
           if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(wakeWebhooks(context))
           return answer
         }
-        if (operation.method !== 'post' || key === undefined) return await send(await perform())
+        if (operation.method !== 'post' || key === undefined || !isStored) return await send(await perform())
         const request = `${c.req.path}\n${await c.req.text()}`
         const run = async (seed: string) => encoded(await perform(seed))
         const { answer, replayed } = await runIdempotent(context, key, request, input, run)

@@ -60,7 +60,7 @@ const formLimit = bodyLimit({
   },
 })
 
-/** Creates a session that downloads a whole share as a ZIP. The caller must have the share's key. */
+/** Signs a session that downloads a whole share as a ZIP. The caller must have the share's key. */
 async function sessionForZip(c: Request<AppEnv>, cache: IsolateCache, key: string): Promise<string> {
   const { env, req } = c
   if (!isShareKey(key)) throw unauthorized('Send the key of the share as the field key')
@@ -68,7 +68,8 @@ async function sessionForZip(c: Request<AppEnv>, cache: IsolateCache, key: strin
   await limitKey(env, holder, clientOf(env, req.raw.headers))
   const { scope, id } = holder.binding!
   const body = PlaySessionCreate.parse({ [`${scope}_id`]: id, is_downloadable: true })
-  const context = contextOf(c, holder, cache, openForRequest(env.DB))
+  // The form is on the page of the share, but browsers send `Origin: null` with it, because the page sends no referrer.
+  const context = { ...contextOf(c, holder, cache, openForRequest(env.DB)), origin: null }
   const { play_session_id } = await playHandlers.createPlaySession({ params: { scope }, body } as never, context)
   await findZip(context, play_session_id)
   return play_session_id

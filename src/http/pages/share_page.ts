@@ -1,9 +1,8 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
-import { hasRoom } from '../../adapters/db/database_size.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
 import { formatClock, MAX_PASSWORD, SHARE_KEY, SHARE_SESSION_TTL, SLUG } from '../../contract/facts.ts'
-import { isFull, notFound } from '../../core/errors.ts'
+import { notFound } from '../../core/errors.ts'
 import { LISTENER } from '../../core/principal.ts'
 import { hueOf, tintOf } from '../../resources/library/cover_image.ts'
 import { readShare } from '../../resources/play/shared_session.ts'
@@ -97,7 +96,7 @@ export const passwordForm = (texts: PageTexts, isFrame: boolean, isWrong: boolea
     </form>
   </main>`
 
-/** Returns the button that requests the ZIP. It is a form and not a link, because each download creates a session. */
+/** Returns the button that requests the ZIP. It is a form and not a link, which crawlers would follow. */
 const zipForm = (slug: string, secret: string, label: string) =>
   html`<form method="post" action="/s/${slug}/zip">
     <input type="hidden" name="key" value="${secret}" />
@@ -253,14 +252,10 @@ export async function answerShare(
       ;({ password_hash } = share)
       if (password_hash !== null && !(await isRight(share))) return ask(share, true)
     }
-    const readOnly = reader(slug, password_hash, false)
-    if (isShown(req.raw) && hasRoom(env, cache.size, 'session')) {
-      return readPrimary(cache.size.watch(env.DB), reader(slug, password_hash, true)).catch((error: unknown) => {
-        if (!isFull(error)) throw error
-        return readPrimary(env.DB, readOnly)
-      })
-    }
-    return isRight ? readPrimary(env.DB, readOnly) : readNearest(env, readOnly)
+    // A page that plays is read at the primary, so that it ends at once when its share is revoked.
+    const isPlayed = isShown(req.raw)
+    const read = reader(slug, password_hash, isPlayed)
+    return isPlayed || isRight ? readPrimary(env.DB, read) : readNearest(env, read)
   }
 
   try {

@@ -38,12 +38,6 @@ async function findApiKey(context: Context, id: string): Promise<ApiKeyRow> {
   return row
 }
 
-/** Removes a key that was changed from the cache, and the sessions that it has signed. */
-function forgetKey({ cache }: Context, id: string): void {
-  cache.keys.evict(id)
-  cache.sessions.evictIf(({ value }) => value.signed?.api_key_id === id)
-}
-
 /** Whether another server key without an expiry date remains. Without such a key, the organization would be locked out. */
 const keepsServerKey = ({ principal }: Context, { id, type }: ApiKeyRow) =>
   type === 'server'
@@ -154,7 +148,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
         throw lastServerKey('let it end')
       }
       row = updated
-      forgetKey(context, row.id)
+      context.cache.evictKey(row.id)
     }
     return { api_key_id: row.id, api_key: toApiKey(row) }
   },
@@ -181,7 +175,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     const [, [rotated]] = await retrying(() => context.db.batch(batch))
     const row = rotated ?? (await findApiKey(context, params.api_key_id))
     if (row.hash !== hash) throw notFound('api key')
-    forgetKey(context, row.id)
+    context.cache.evictKey(row.id)
     return { api_key_id: row.id, api_key: toApiKey(row), secret }
   },
 
@@ -197,7 +191,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
       await findApiKey(context, row.id)
       throw lastServerKey('revoke it')
     }
-    forgetKey(context, row.id)
+    context.cache.evictKey(row.id)
     return { api_key_id: row.id, deleted_api_key: toApiKey(row) }
   },
 }

@@ -8,10 +8,10 @@ import type { listenerOperations } from '../../contract/listener.ts'
 import { tenth } from '../../contract/ranges.ts'
 import { notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
+import { objectsOf } from '../../domain/listening_objects.ts'
 import { joinProgress, progressSince, shareOf, type TrackProgress } from '../../listening/progress.ts'
 import { findOrganization, withListenerKey } from '../library/organization.ts'
 import { hashListener } from './listener_hash.ts'
-import { objectsOf } from './listening_objects.ts'
 
 /** Seconds before the end of a track from which on it starts again: a tenth of its length, but at most 3. */
 const endOf = (duration: number) => Math.min(3, duration / 10)
@@ -61,7 +61,7 @@ async function existingTracks({ db, principal: { organization_id } }: Context, i
 
 export const listenerHandlers: Handlers<typeof listenerOperations> = {
   async getProgress({ params: { listener } }, context) {
-    const call = await objectsOf(context)
+    const call = await objectsOf(context, context.principal.organization_id)
     const { progress_days } = await findOrganization(context)
     const since = progressSince(progress_days, context.now)
     const progress = joinProgress((await call('progress', await listenerHash(context, listener), since)).flat())
@@ -74,7 +74,7 @@ export const listenerHandlers: Handlers<typeof listenerOperations> = {
   },
 
   async deleteProgress({ params: { listener } }, context) {
-    const call = await objectsOf(context)
+    const call = await objectsOf(context, context.principal.organization_id)
     const hash = await listenerHash(context, listener)
     const tracks = (await call('progress', hash, 0)).flat().map(({ track }) => track)
     await call('forget', hash)

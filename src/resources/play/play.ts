@@ -1,18 +1,20 @@
 import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import type * as z from 'zod'
 
 import { attachment } from '../../adapters/bucket/attachment.ts'
 import { viewSigner } from '../../adapters/bucket/presign.ts'
 import { newHourlyId } from '../../adapters/crypto/id.ts'
 import { insertFrom, prepareOnce } from '../../adapters/db/database.ts'
+import type { PlayedSession } from '../../adapters/db/play/play_rows.ts'
 import { batch } from '../../adapters/db/query.ts'
 import { retrying } from '../../adapters/db/retry.ts'
 import { playSessions } from '../../adapters/db/schema/play_sessions.ts'
 import { checkSessionId } from '../../adapters/db/session_id.ts'
 import type { Context, Handlers } from '../../context.ts'
-import { SHARE_SESSION_TTL, withoutExtension } from '../../contract/facts.ts'
-import type { playOperations, PlayScope } from '../../contract/play.ts'
+import { withoutExtension } from '../../contract/facts.ts'
+import type { playOperations, PlayScope, PlaySessionCreate } from '../../contract/play.ts'
 import { ApiError, invalid, notFound, notReady } from '../../core/errors.ts'
-import { type KeyHolder, keyOf } from '../../core/principal.ts'
+import { isShare, keyOf, type ShareHolder } from '../../core/principal.ts'
 import { checkExpiry, timestamp } from '../../core/time.ts'
 import { bindingScope, chosenVariants, mayDownload, mayReach, inScope } from '../keys/access.ts'
 import { shareNotFound } from '../share/share_holder.ts'
@@ -20,11 +22,8 @@ import { listenerHash } from './listener.ts'
 import { findPlayback, playTrack } from './playback.ts'
 import { decodeView, isSigned, rowReader, type Wanted } from './session_reader.ts'
 import { bindView, playSession, readView, toPlaySession, toView } from './session_view.ts'
+import { signShared } from './share_token.ts'
 import { findZip } from './zip.ts'
-
-/** Checks the share again, because a key in the cache may be older than the revocation of the share or a change to its slug or password. */
-const stillShared = sql`(${sql.placeholder('share_id')} is null or exists (select 1 from shares where id = ${sql.placeholder('share_id')}
-  and slug = ${sql.placeholder('slug')} and password_hash is ${sql.placeholder('password_hash')}))`
 
 /** Inserts a session if its resource exists, belongs to the caller's organization, and matches the binding of the caller's key. */
 const insertSession = (resources: SQL, condition = sql`true`) =>
@@ -35,7 +34,7 @@ const insertSession = (resources: SQL, condition = sql`true`) =>
       Placeholder
     >
     const source = sql`${resources} where id = ${sql.placeholder('resource_id')}
-      and organization_id = ${sql.placeholder('organization_id')} and ${condition} and ${stillShared}`
+      and organization_id = ${sql.placeholder('organization_id')} and ${condition}`
     return insertFrom(db, playSessions, { ...row, resource_id: sql`id` }, source).returning({ id: playSessions.id })
   })
 const insertOf: Record<PlayScope, ReturnType<typeof prepareOnce>> = {
@@ -46,19 +45,6 @@ const insertOf: Record<PlayScope, ReturnType<typeof prepareOnce>> = {
     sql`exists (select 1 from collections where id = tracks.collection_id) and ${inScope}`,
   ),
   playlist: insertSession(sql`playlists`),
-}
-
-/** Returns the values that the share of a key must still have. */
-const sharedBy = (holder: KeyHolder | null) => ({
-  share_id: holder?.share ? holder.api_key_id : null,
-  slug: holder?.share?.slug ?? null,
-  password_hash: holder?.share?.password_hash ?? null,
-})
-
-/** Returns when a session with the requested lifetime expires. Sessions of a share are short, so that they end soon after the share is revoked. */
-function endOf(holder: KeyHolder | null, now: number, life: number): number {
-  if (!holder?.share) return now + life
-  return Math.min(now + life, now + SHARE_SESSION_TTL * 1000, holder.share.ends_at ?? Infinity)
 }
 
 /** Returns which play views the request for a new session wants. */
@@ -90,9 +76,40 @@ async function findSignedSession(context: Context, token: string) {
   const { view, session } = await readView(context, token, null)
   const isOwn = session.organization_id === context.principal.organization_id
   if (!isOwn || !(await mayReach(context, session.scope, session.resource_id))) throw notFound('play session')
-  const play_session = toPlaySession({ ...session, creator_id: null, organization_index: null, metadata: {} })
-  return { ...view, play_session }
+  return { ...view, play_session: toSignedSession(session) }
 }
+
+const toSignedSession = (session: PlayedSession) =>
+  toPlaySession({ ...session, creator_id: null, organization_index: null, metadata: {} })
+
+/** The fields that only a session with a row can have. */
+const STORED = ['creator_id', 'organization_index', 'metadata'] as const
+
+/**
+ * Signs a session with the key of a share, so that its audience writes no rows (docs/decisions/0125). The statement that reads the view checks the share at the
+ * primary, because the key in the cache may be older than a change of the share. Throws 401 if the share was revoked, or has another address or password.
+ */
+async function signForShare(
+  context: Context,
+  share: ShareHolder,
+  { scope, id, variants, body }: { scope: PlayScope; id: string; variants: string[]; body: Body },
+) {
+  const field = STORED.find((name) => body[name] !== undefined && body[name] !== null)
+  if (field) throw new ApiError('insufficient_scope', `The key of a share cannot set ${field}`)
+  const { is_downloadable = false, expires_in } = body
+  const isWhole = variants.join() === share.variants?.join()
+  const signed = { scope, id, variants: isWhole ? null : variants, is_downloadable, expires_in }
+  const token = await signShared(context.env, { id: share.api_key_id, ...share.share }, signed, context.now)
+  try {
+    const { view, session } = await readView(context, token, firstViews(body))
+    return { ...view, play_session: toSignedSession(session), expires_at: timestamp(session.expires_at) }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'session_expired') throw error
+    context.cache.evictKey(share.api_key_id)
+    throw shareNotFound()
+  }
+}
+type Body = z.infer<typeof PlaySessionCreate>
 
 export const playHandlers: Handlers<typeof playOperations> = {
   async createPlaySession({ params: { scope }, body }, context) {
@@ -103,13 +120,14 @@ export const playHandlers: Handlers<typeof playOperations> = {
     const bound = bindingScope(principal, scope, resource_id)
     if (!bound) throw notFound(scope)
     const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
-    const holder = keyOf(principal)
     // A key in a browser could change the progress of every listener.
     if (body.listener !== undefined && principal.kind !== 'server')
       throw new ApiError('insufficient_scope', 'Only a server key may set listener')
+    const holder = keyOf(principal)
+    if (isShare(holder)) return signForShare(context, holder, { scope, id: resource_id, variants, body })
     const listener = body.listener === undefined ? null : await listenerHash(context, body.listener)
     // The expiry is in whole seconds, because that of the session's URLs is as well.
-    const expires_at = Math.floor(endOf(holder, now, Math.floor(body.expires_in) * 1000) / 1000) * 1000
+    const expires_at = (Math.floor(now / 1000) + Math.floor(body.expires_in)) * 1000
     const facts = {
       organization_id: principal.organization_id,
       scope,
@@ -128,15 +146,11 @@ export const playHandlers: Handlers<typeof playOperations> = {
     // A session that a lost attempt has created has no effect, because no caller knows its id.
     const { session, rows } = await retrying(async () => {
       const session = { ...facts, id: newHourlyId(expires_at) }
-      const insert = insertOf[scope](db, { ...session, ...bound, ...sharedBy(holder) })
+      const insert = insertOf[scope](db, { ...session, ...bound, share_id: null })
       return { session, rows: await batch(db, [insert, ...bindView(db, rowReader(session.id), wanted)]) }
     })
     const [inserted, ...found] = rows
-    if (inserted!.length === 0) {
-      if (!holder?.share) throw notFound(scope)
-      context.cache.keys.evict(holder.api_key_id)
-      throw shareNotFound()
-    }
+    if (inserted!.length === 0) throw notFound(scope)
     const { view } = await toView(context, { decodeView }, found, wanted)
     return { ...view, play_session: toPlaySession(session), expires_at: timestamp(expires_at) }
   },

@@ -25,7 +25,7 @@ export interface SessionReader {
   decodeView: (rows: Rows) => Promise<PlayRow[]>
   /** Returns the statement that reads the data of a page, whose rows `decodeEmbed` decodes. */
   bindEmbed: (db: Client) => D1PreparedStatement
-  decodeEmbed: (rows: Rows) => EmbedRow | undefined
+  decodeEmbed: (rows: Rows) => Promise<EmbedRow | undefined>
   /** Returns the statements that read the list of tracks. At most one of them returns rows. */
   bindLists: (db: Client, limit: number) => D1PreparedStatement[]
 }
@@ -44,7 +44,7 @@ export const rowReader = (session_id: string): SessionReader => ({
     wanted ? nextPlayRows.bind(db, { session_id, ...wanted }) : firstPlayRows.bind(db, { session_id }),
   decodeView,
   bindEmbed: (db) => embedRows.play_sessions.bind(db, { play_session_id: session_id }),
-  decodeEmbed: (rows) => embedRows.play_sessions.decode(rows)[0],
+  decodeEmbed: async (rows) => embedRows.play_sessions.decode(rows)[0],
   bindLists: (db, limit) => bindLists(db, { play_session_id: session_id }, limit),
 })
 

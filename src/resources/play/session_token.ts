@@ -1,5 +1,6 @@
 import { encoder, hmac, importKey } from '../../adapters/bucket/presign.ts'
 import { createLru } from '../../adapters/cache/lru.ts'
+import { fromBase64url, toBase64url } from '../../adapters/crypto/base64url.ts'
 import { idsBefore } from '../../adapters/crypto/id.ts'
 import { sha256, toHex } from '../../adapters/crypto/secret.ts'
 import {
@@ -14,16 +15,20 @@ import type { PlayScope } from '../../contract/play.ts'
 import { HOUR } from '../../contract/time.ts'
 import { invalid, notFound, sessionExpired, unauthorized } from '../../core/errors.ts'
 import { keyIdOf, signingSecret } from '../keys/signing_key.ts'
+import { shareOf, shareSigningKey } from './share_token.ts'
 
 /**
- * Verifies the token of a signed play session: a JWT with HS256 (docs/decisions/0125). Nothing of it is read from the database: whether its key is still
+ * Verifies the token of a signed play session: a JWT with HS256 (docs/decisions/0125). Nothing of it is read from the database: whether its key or share is still
  * valid is part of the statement that reads the view (src/adapters/db/play/signed_rows.ts).
  */
 
 /** A verified token. Times are in milliseconds since 1970. */
 export interface SessionToken {
-  key_id: string
-  /** The SHA-256 of the secret that has signed the token. */
+  /** Whether it was signed with a signing key, or by the service for a share. */
+  signer: 'key' | 'share'
+  /** The id of the key or share. */
+  signer_id: string
+  /** The SHA-256 of the secret of the key, or the fingerprint of the share. */
   hash: string
   scope: PlayScope
   resource_id: string
@@ -50,23 +55,9 @@ const FORM = new RegExp(`^${SESSION_TOKEN}$`)
 
 const badToken = (problem: string) => unauthorized(`This signed play session is not valid: ${problem}`)
 
-/** Decodes base64url; null for any other text. */
-function decode(text: string): Uint8Array | null {
-  try {
-    return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
-  } catch {
-    return null
-  }
-}
-const encode = (bytes: ArrayBuffer) =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
-
 /** Parses a part of a token; null unless it is a JSON object. */
 function parse(part: string): Record<string, unknown> | null {
-  const bytes = decode(part)
+  const bytes = fromBase64url(part)
   if (!bytes) return null
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
@@ -78,30 +69,44 @@ function parse(part: string): Record<string, unknown> | null {
   }
 }
 
-/** Returns the verified payload of a token, the key that has signed it, and its signature in hexadecimal. Throws 401 for any other token. */
+/** Returns the MAC of a token. Throws 401 if its signature is another one. */
+async function checkSignature(key: CryptoKey, [head, body, signature = '']: string[]): Promise<Uint8Array> {
+  const mac = new Uint8Array(await hmac(key, `${head}.${body}`))
+  // The texts are compared, because several texts decode to the same 32 bytes.
+  const isRight = signature.length === 43 && isSame(signature, toBase64url(mac))
+  if (!isRight) throw badToken('its signature is wrong')
+  return mac
+}
+
+/** Returns the verified payload of a token, its signer, and its signature in hexadecimal. Throws 401 for any other token. */
 async function verifySignature(env: Env, token: string) {
-  const [head = '', body = '', signature = ''] = token.split('.')
-  const header = parse(head)
+  const parts = token.split('.')
+  const header = parse(parts[0]!)
   if (!header) throw badToken('its header is not JSON')
   const { alg, kid, crit } = header
   // Without the check of the algorithm, the key would be used for one that the token names.
   if (alg !== 'HS256' || crit !== undefined) throw badToken('its header must have alg HS256, and no crit')
-  const key_id = keyIdOf(kid)
-  if (typeof kid !== 'string' || key_id === null) throw badToken('its header must have the kid of a signing key')
+  const { mac, ...signer } = await signerOf(env, kid, parts)
+  const claims = parse(parts[1]!)
+  if (!claims) throw badToken('its payload is not JSON')
+  return { claims, mac: toHex(mac), ...signer }
+}
+
+/** Checks the signature of a token, and returns it with the signer that its `kid` names. */
+async function signerOf(env: Env, kid: unknown, parts: string[]) {
+  const share = typeof kid === 'string' ? shareOf(kid) : null
+  if (share) return { signer: 'share' as const, ...share, mac: await checkSignature(await shareSigningKey(env), parts) }
+  const signer_id = keyIdOf(kid)
+  if (typeof kid !== 'string' || signer_id === null) throw badToken('its header must have the kid of a signing key')
   const name = `${kid} ${env.SIGNING_SECRET}`
   const known = signingKeys.get(name, 0)
   const secret = known ? '' : await signingSecret(env, kid)
   const key = known?.key ?? (await importKey(encoder.encode(secret)))
-  const mac = await hmac(key, `${head}.${body}`)
-  // The texts are compared, because several texts decode to the same 32 bytes.
-  const isRight = signature.length === 43 && isSame(signature, encode(mac))
-  if (!isRight) throw badToken('its signature is wrong')
+  const mac = await checkSignature(key, parts)
   const hash = known?.hash ?? (await sha256(secret))
   // Only right tokens are cached, so that guesses do not evict them.
   if (!known) signingKeys.set(name, { key, hash }, { organization_id: '', bytes: 500, until: Infinity })
-  const claims = parse(body)
-  if (!claims) throw badToken('its payload is not JSON')
-  return { claims, key_id, hash, mac: toHex(new Uint8Array(mac)) }
+  return { signer: 'key' as const, signer_id, hash, mac }
 }
 
 /** Compares two texts of the same length in a time that does not depend on their content. */

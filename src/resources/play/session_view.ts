@@ -59,7 +59,7 @@ export async function readList(context: Context<Client>, play_session_id: string
   const { db } = context
   const reader = await readerOf(context, play_session_id)
   const [first, ...lists] = await batch(db, [reader.bindEmbed(db), ...reader.bindLists(db, limit)])
-  const row = reader.decodeEmbed(first!)
+  const row = await reader.decodeEmbed(first!)
   return { row, tracks: row && toTracks(lists, row) }
 }
 
@@ -68,7 +68,7 @@ export async function findEmbed(context: Context<Client>, play_session_id: strin
   const { db } = context
   const reader = await readerOf(context, play_session_id)
   const [rows] = await batch(db, [reader.bindEmbed(db)])
-  return toEmbed(context, reader.decodeEmbed(rows!))
+  return toEmbed(context, await reader.decodeEmbed(rows!))
 }
 
 /** Reads the embed data of a session, with its view, in one trip to the database. */
@@ -76,7 +76,7 @@ export async function readEmbed(context: Context<Client>, play_session_id: strin
   const { db } = context
   const reader = await readerOf(context, play_session_id)
   const [embedded, ...rows] = await batch(db, [reader.bindEmbed(db), ...bindView(db, reader)])
-  const embed = await toEmbed(context, reader.decodeEmbed(embedded!))
+  const embed = await toEmbed(context, await reader.decodeEmbed(embedded!))
   return { embed, view: (await toView(context, reader, rows)).view }
 }
 

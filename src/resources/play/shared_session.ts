@@ -1,13 +1,12 @@
-import { newHourlyId } from '../../adapters/crypto/id.ts'
 import { embedRows } from '../../adapters/db/play/embed_rows.ts'
 import { batch, type Client } from '../../adapters/db/query.ts'
-import { bindSharedSession, shareRows } from '../../adapters/db/share_rows.ts'
+import { shareRows } from '../../adapters/db/share_rows.ts'
 import type { Context } from '../../context.ts'
-import { DEFAULT_VARIANTS, MAX_SESSION_TRACKS, SHARE_SESSION_TTL } from '../../contract/facts.ts'
+import { MAX_SESSION_TRACKS } from '../../contract/facts.ts'
 import { ApiError } from '../../core/errors.ts'
 import { toEmbed } from '../share/embed.ts'
 import { toShare, withTitle } from '../share/share_view.ts'
-import { bindLists, decodeView, rowReader } from './session_reader.ts'
+import { bindLists, type SessionReader } from './session_reader.ts'
 import { toTracks, toView } from './session_view.ts'
 
 interface Wanted {
@@ -16,7 +15,7 @@ interface Wanted {
   password_hash: string | null
   /** Maximum number of tracks to list; 0 for none. */
   limit: number
-  /** Whether to create a session for the page's player. Its view is part of the result. */
+  /** Whether to sign a session for the page's player. Its view is part of the result. */
   isPlayed: boolean
 }
 
@@ -25,39 +24,40 @@ interface Wanted {
  * unknown share, and 410 for one that has ended.
  */
 export async function readShare(context: Context<Client>, { slug, password_hash, limit, isPlayed }: Wanted) {
-  const { db, now } = context
+  const { env, db, now } = context
   const key = { slug, password_hash }
   const max = isPlayed ? MAX_SESSION_TRACKS : limit
-  const session = isPlayed ? bindSession(db, key, now) : []
+  // A new isolate loads this with the first page that a browser shows.
+  const signed = isPlayed ? await import('./signed_session.ts') : null
+  const played = signed ? [signed.bindOpened(db, key, now)] : []
   const results = await batch(db, [
-    ...session,
+    ...played,
     shareRows.bind(db, { slug }),
     embedRows.shares.bind(db, key),
     ...(max > 0 ? bindLists(db, key, max) : []),
   ])
-  const [shared, embedded, ...lists] = results.slice(session.length)
+  const [shared, embedded, ...lists] = results.slice(played.length)
   const share = toShare(shareRows.decode(shared!)[0], now)
   const [row] = embedRows.shares.decode(embedded!)
   if (!row || share.password_hash !== password_hash)
     return { share, embed: null, tracks: [], isComplete: true, view: null }
   const embed = withTitle(await toEmbed(context, row), share)
   const tracks = toTracks(lists, row)
-  const view = isPlayed ? await viewOf(context, [results[1]!, ...lists]) : null
+  const view = signed
+    ? await viewOf(context, (rows) => signed.decodeOpened(env, rows, now), [results[0]!, ...lists])
+    : null
   return { share, embed, tracks, isComplete: tracks.length < max, view }
 }
 
-/** Returns the statements that create a session of the share, and read it with its first track. */
-function bindSession(db: Client, key: { slug: string; password_hash: string | null }, now: number) {
-  const expires_at = (Math.floor(now / 1000) + SHARE_SESSION_TTL) * 1000
-  const id = newHourlyId(expires_at)
-  const session = { ...key, id, expires_at, now, variants: DEFAULT_VARIANTS }
-  return [bindSharedSession(db.$client, session), rowReader(id).bindView(db, null)]
-}
-
-/** Returns the view of the created session; null if the share ends within this second. */
-async function viewOf(context: Context<Client>, rows: Record<string, unknown>[][]) {
+/** Returns the view of the session; null if the share ends within this second. */
+async function viewOf(
+  context: Context<Client>,
+  decodeView: SessionReader['decodeView'],
+  rows: Record<string, unknown>[][],
+) {
   try {
-    return (await toView(context, { decodeView }, rows)).view
+    // The form for the password is on this page, but browsers send `Origin: null` with it, because the page sends no referrer.
+    return (await toView({ ...context, origin: null }, { decodeView }, rows)).view
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error

@@ -1,28 +1,30 @@
 import { createLru } from '../../adapters/cache/lru.ts'
 import type { EmbedRow } from '../../adapters/db/play/embed_rows.ts'
 import type { PlayedSession, PlayRow } from '../../adapters/db/play/play_rows.ts'
-import { type SignedRow, signedRows, type SignedViewRow } from '../../adapters/db/play/signed_rows.ts'
+import { openedRows, type SignedRow, signedRows, type SignedViewRow } from '../../adapters/db/play/signed_rows.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
-import { KEY_CACHE_SECONDS } from '../../contract/facts.ts'
+import { DEFAULT_VARIANTS, KEY_CACHE_SECONDS, SHARE_SESSION_TTL } from '../../contract/facts.ts'
+import type { PlayScope } from '../../contract/play.ts'
 import { MINUTE } from '../../contract/time.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { queueKeyUse } from '../../domain/key_use.ts'
 import { defaultVariants } from '../keys/default_variants.ts'
 import { hashListener } from './listener_hash.ts'
 import { type SessionToken, verifySessionToken } from './session_token.ts'
+import { fingerprint, signShared } from './share_token.ts'
 
 /**
- * Reads a signed play session. Whether its key is still valid is part of the statement that reads the view, so a signed session needs no more trips to the
+ * Reads a signed play session. Whether its key or share is still valid is part of the statement that reads the view, so a signed session needs no more trips to the
  * database than a row. A new isolate loads this file with its first token.
  */
 
-/** Returns the variants that a session plays: of those in the token, the ones that the key allows. Throws 403 if it allows none of them. */
+/** Returns the variants that a session plays: of those in the token, the ones that the key or share allows. Throws 403 if it allows none of them. */
 function variantsOf(wanted: string[], granted: string[] | null): string[] {
   if (wanted.length === 0) return defaultVariants(granted)
   const allowed = granted ? wanted.filter((index) => granted.includes(index)) : wanted
   if (allowed.length === 0)
-    throw new ApiError('insufficient_scope', `The signing key allows none of the variants ${wanted.join(', ')}`)
+    throw new ApiError('insufficient_scope', `The key or share allows none of the variants ${wanted.join(', ')}`)
   return allowed
 }
 
@@ -35,18 +37,19 @@ async function reportUse(env: Env, key: SignedRow, now: number): Promise<void> {
   await queueKeyUse(env, key)
 }
 
-const ended = () =>
-  new ApiError(
-    'session_expired',
-    'The key of this signed play session was revoked, was rotated or has expired; sign with a new one',
-  )
+const ENDED = {
+  key: 'The key of this signed play session was revoked, was rotated or has expired; sign with a new one',
+  share: 'The share of this play session was revoked, has ended, or has another address or password',
+}
+const ended = (signer: keyof typeof ENDED) => new ApiError('session_expired', ENDED[signer])
 
 /** Verifies a token, and returns how to read its session. `text` is the token. */
 export async function readSigned(env: Env, text: string, now: number) {
   const token = await verifySessionToken(env, text, now)
-  const { key_id, hash, scope, resource_id, expires_at } = token
+  const { signer, signer_id, hash, scope, resource_id, expires_at } = token
+  const rows = signedRows[signer]
   const values = {
-    key_id,
+    signer_id,
     hash,
     now,
     scope,
@@ -56,29 +59,30 @@ export async function readSigned(env: Env, text: string, now: number) {
     has_listener: token.listener === null ? 0 : 1,
   }
   const read = async ([first, ...others]: SignedViewRow[]): Promise<PlayRow[]> => {
-    // Without a row, the key no longer exists or its secret is another one.
-    if (!first?.session) throw ended()
-    const session = await toSession(token, text, first.session, now)
-    await reportUse(env, first.session, now)
+    // Without a row, the key or share no longer exists, or the secret of the key is another one.
+    if (!first?.session) throw ended(signer)
+    const session = await toSession(env, token, text, first.session, now)
+    if (signer === 'key') await reportUse(env, first.session, now)
     return [first, ...others].map((row) => ({ ...row, session }))
   }
   return {
     async readTrack(db: Client, track_id: string): Promise<PlayRow | undefined> {
-      const row = await signedRows.track.get(db, { ...values, track_id })
+      const row = await rows.track.get(db, { ...values, track_id })
       return (await read(row ? [row] : []))[0]
     },
     bindView: (db: Client, wanted: { views: number; from: string | null } | null) =>
-      wanted ? signedRows.next.bind(db, { ...values, ...wanted }) : signedRows.first.bind(db, values),
-    decodeView: async (rows: Record<string, unknown>[]) => read(signedRows.first.decode(rows)),
-    bindEmbed: (db: Client) => signedRows.embed.bind(db, values),
-    decodeEmbed(rows: Record<string, unknown>[]): EmbedRow {
-      const [row] = signedRows.embed.decode(rows)
-      if (!row) throw ended()
-      if (!row.session?.resource_id) throw notFound(scope)
+      wanted ? rows.next.bind(db, { ...values, ...wanted }) : rows.first.bind(db, values),
+    decodeView: async (found: Record<string, unknown>[]) => read(rows.first.decode(found)),
+    bindEmbed: (db: Client) => rows.embed.bind(db, values),
+    async decodeEmbed(found: Record<string, unknown>[]): Promise<EmbedRow> {
+      const [row] = rows.embed.decode(found)
+      if (!row?.session) throw ended(signer)
+      if (signer === 'share') await checkShare(env, token, row.session)
+      if (!row.session.resource_id) throw notFound(scope)
       return row
     },
     bindLists: (db: Client, limit: number) =>
-      Object.values(signedRows.lists).map((list) => list.bind(db, { ...values, limit })),
+      Object.values(rows.lists).map((list) => list.bind(db, { ...values, limit })),
   }
 }
 
@@ -92,36 +96,71 @@ function checkSite({ origin, base_url }: Pick<Context, 'origin' | 'base_url'>, a
   throw new ApiError('origin_not_allowed', `This signed play session may not be used on ${origin.slice(0, 255)}`)
 }
 
-/** Returns the session of a token, within the limits of its key. Throws 404 if the key does not apply to the resource. */
-async function toSession(token: SessionToken, id: string, row: SignedRow, now: number): Promise<PlayedSession> {
-  const {
-    id: api_key_id,
-    organization_id,
-    resource_id,
-    is_downloadable,
-    expires_at,
-    allowed_origins,
-    listener_key,
-  } = row
-  const { scope, created_at, listener, session_uuid } = token
+type Share = Pick<SignedRow, 'slug' | 'password_hash'>
+
+/** Throws 410 if a share has another address or password than when it signed the token. */
+async function checkShare(env: Env, { signer_id, hash }: SessionToken, { slug, password_hash }: Share): Promise<void> {
+  const isSame = hash === (await fingerprint(env, { id: signer_id, slug: slug!, password_hash }))
+  if (!isSame) throw ended('share')
+}
+
+/** Returns the session of a token, within the limits of its key or share. Throws 404 if the key does not apply to the resource. */
+async function toSession(
+  env: Env,
+  token: SessionToken,
+  id: string,
+  row: SignedRow,
+  now: number,
+): Promise<PlayedSession> {
+  const { organization_id, resource_id, is_downloadable, expires_at, allowed_origins, listener_key } = row
+  const { scope, created_at, listener, session_uuid, signer_id } = token
+  const isShare = token.signer === 'share'
+  if (isShare) await checkShare(env, token, row)
   if (resource_id === null) throw notFound(scope)
+  // A share plays all of its variants unless the token names some.
+  const granted = isShare ? (row.variants ?? DEFAULT_VARIANTS) : row.variants
+  const wanted = isShare && token.variants.length === 0 ? granted! : token.variants
   return {
     id,
     organization_id,
     scope,
     resource_id,
-    variants: variantsOf(token.variants, row.variants),
+    variants: variantsOf(wanted, granted),
     is_downloadable,
     expires_at,
     created_at,
-    share_id: null,
+    share_id: isShare ? signer_id : null,
     listener: listener === null || listener_key === null ? null : await hashListener(listener_key, listener),
     signed: {
-      api_key_id,
+      signer_id,
       session_uuid,
       until: now + KEY_CACHE_SECONDS * 1000,
       allowed_origins,
       checkSite: (request) => checkSite(request, allowed_origins),
     },
   }
+}
+
+/** Returns the statement that reads the first view of a share that a visitor opens, for a new session. `decodeOpened` decodes its rows. */
+export const bindOpened = (db: Client, key: { slug: string; password_hash: string | null }, now: number) =>
+  openedRows.bind(db, { ...key, now, expires_at: (Math.floor(now / 1000) + SHARE_SESSION_TTL) * 1000 })
+
+/** Signs the session of a visitor who opens a share, and returns its view. Returns no rows if the share has ended or has another password. */
+export async function decodeOpened(env: Env, rows: Record<string, unknown>[], now: number): Promise<PlayRow[]> {
+  return Promise.all(
+    openedRows.decode(rows).map(async ({ session: row, ...view }) => {
+      if (!row) return { ...view, session: null }
+      const { id, slug, password_hash, scope, resource_id, is_downloadable } = row
+      const session = {
+        scope: scope as PlayScope,
+        id: resource_id!,
+        variants: null,
+        is_downloadable,
+        expires_in: Infinity,
+      }
+      const text = await signShared(env, { id, slug: slug!, password_hash }, session, now)
+      const token = await verifySessionToken(env, text, now)
+      return { ...view, session: await toSession(env, token, text, row, now) }
+    }),
+  )
 }

@@ -5,6 +5,7 @@ import type { StatsScope } from '../../contract/stats_scope.ts'
 import { DAY } from '../../contract/time.ts'
 import { invalid, notFound } from '../../core/errors.ts'
 import { dateOf, firstDayOf, monthOf } from '../../core/time.ts'
+import { objectsOf } from '../../domain/listening_objects.ts'
 import { firstKept } from '../../listening/sums/buckets.ts'
 import { addCounts, type Counts, noCounts, toResponse } from '../../listening/sums/counts.ts'
 import { accumulated, addCurve, emptyCurve, stepsOf } from '../../listening/sums/curve.ts'
@@ -13,7 +14,6 @@ import type { Stats } from '../../listening/sums/sums.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
 import { findTrack } from '../library/track.ts'
-import { objectsOf } from './listening_objects.ts'
 
 /** Number of days in the response if the request has no start date. */
 const DEFAULT_DAYS = 30
@@ -100,7 +100,7 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
     const { days, kept, dates } = rangeOf(query, context.now, scope)
     const { by } = query
     if (scope === 'organization') await checkResource(context, scope, id)
-    const call = await objectsOf(context)
+    const call = await objectsOf(context, context.principal.organization_id)
     const all = await call('stats', { scope, id, ...days, kept, by })
     const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())
     // A resource that was deleted keeps its sums, and the objects have only those of the organization.
@@ -131,7 +131,7 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
 
   async getTopStats({ query: { scope, limit, include, ...query } }, context) {
     const { days, dates } = rangeOf(query, context.now, scope)
-    const call = await objectsOf(context)
+    const call = await objectsOf(context, context.principal.organization_id)
     const found = await call('top', { scope, ...days, limit: candidates(limit) })
     const ids = [...new Set(found.flat().map(([id]) => id))]
     const counts = ids.length > 0 ? await call('counts', { scope, ...days, ids }) : []
@@ -164,7 +164,7 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
   async getRetention({ params: { track_id }, query }, context) {
     const { days, kept, dates } = rangeOf(query, context.now, 'track')
     const { duration } = await findTrack(context, track_id)
-    const call = await objectsOf(context)
+    const call = await objectsOf(context, context.principal.organization_id)
     const sum = emptyCurve(duration)
     for (const curve of await call('curve', { track: track_id, duration, ...days, kept })) addCurve(sum, curve)
     return {

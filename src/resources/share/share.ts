@@ -11,6 +11,7 @@ import type { Context, Handlers } from '../../context.ts'
 import type { Share, shareOperations } from '../../contract/share.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
+import { shardsQuery } from '../../domain/listening_objects.ts'
 import { FIND_RESOURCE } from '../keys/access.ts'
 import { optionalTimestamp, toColumns } from '../keys/restrictions.ts'
 import { readPage } from '../list/page.ts'
@@ -74,8 +75,9 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       of: eq(shares.organization_id, principal.organization_id),
       filters,
     }
-    const { rows, count } = await readPage(batchesWith(db), list, { limit, offset }, getTableColumns(shares))
-    const parts = await includedParts(context, include, rows)
+    const batches = batchesWith(db, shardsQuery(context, principal.organization_id))
+    const { rows, count } = await readPage(batches, list, { limit, offset }, getTableColumns(shares))
+    const parts = await includedParts(context, include, rows, batches.firstRows())
     return { count, shares: rows.map((row, at) => ({ ...toShare(context, row), ...parts[at] })) }
   },
 
@@ -131,7 +133,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       recordEvents(context, 'share.updated', sql`shares where ${isUpdatable}`, { changed: Object.keys(body) }),
       db.update(shares).set(values).where(isUpdatable).returning(),
     ])
-    context.cache.keys.evict(row.id)
+    context.cache.evictKey(row.id)
     if (updated) return withId(context, updated)
     await findShare(context, row.id)
     throw slugTaken(values.slug ?? '')
@@ -143,7 +145,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       recordEvents(context, 'share.revoked', sql`shares where ${isOwnedByCaller(context, row.id)}`),
       context.db.delete(shares).where(isOwnedByCaller(context, row.id)).returning({ id: shares.id }),
     ])
-    context.cache.keys.evict(row.id)
+    context.cache.evictKey(row.id)
     if (revoked.length === 0) throw notFound('share')
     return { share_id: row.id, deleted_share: toShare(context, row) }
   },

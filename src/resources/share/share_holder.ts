@@ -83,7 +83,7 @@ export async function readShareKey(env: Env, keys: KeyCache, secret: string, bas
     is_downloadable: share.is_downloadable,
     // The share's own page and the embedded frame have the origin of the service, so this origin is always allowed.
     allowed_origins: share.allowed_origins && [...share.allowed_origins, new URL(base_url).origin],
-    share: { slug: share.slug, password_hash: share.password_hash, ends_at: share.expires_at },
+    share: { slug: share.slug, password_hash: share.password_hash },
   }
   keys.set(nameOf(secret), holder, share.expires_at ?? Infinity)
   return holder

@@ -85,11 +85,13 @@ it('the request log omits cached responses, and is empty when it is turned off',
   expect(lines).toHaveLength(1)
 })
 
-it('the request log has a sample of the successful requests for play sessions and links to files, and every failed one', async () => {
+it('the request log has a sample of the successful requests of listeners, and every failed one', async () => {
   const { key, collection_id, play_session_id, track_id } = workspace
   logPlays(false)
   const session = `/v1/play/${play_session_id}`
-  for (const path of [session, `${session}?views=5`, `${session}/${track_id}`]) {
+  const { slug } = await aShare(key, collection_id, { is_downloadable: true })
+  const pages = [`/embed/${play_session_id}`, `/s/${slug}`, `/embed/s/${slug}`]
+  for (const path of [session, `${session}?views=5`, `${session}/${track_id}`, ...pages]) {
     expect((await request('GET', path)).response.status).toBe(200)
   }
   const create = (body: object) => {
@@ -98,7 +100,6 @@ it('the request log has a sample of the successful requests for play sessions an
   }
   expect((await create({ collection_id })).response.status).toBe(200)
   expect((await request('HEAD', session)).response.status).toBe(200)
-  const { slug } = await aShare(key, collection_id, { is_downloadable: true })
   const file = `/s/${slug}/feed/${track_id}`
   expect((await request('GET', `${file}.mp3`, { redirect: 'manual' })).response.status).toBe(302)
   expect(lines).toEqual([])
@@ -106,7 +107,8 @@ it('the request log has a sample of the successful requests for play sessions an
   await request('GET', `${session}?views=6`)
   await request('GET', `${session}/${UNKNOWN_ID}`)
   await request('GET', `${file}.flac`)
-  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([404, 400, 404, 404])
-  const { route, organization_id } = JSON.parse(lines.at(-1)!) as Record<string, string>
+  await request('GET', '/s/unknown')
+  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([404, 400, 404, 404, 404])
+  const { route, organization_id } = JSON.parse(lines.at(-2)!) as Record<string, string>
   expect([route, organization_id]).toEqual(['/s/:slug/:file', undefined])
 })

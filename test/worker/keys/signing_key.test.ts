@@ -6,8 +6,8 @@ import { aPlaySession, call, ok, query } from '../support/api.ts'
 import { eventually, stopTime } from '../support/fixtures.ts'
 import { laggingBindings, updateReplica } from '../support/lagging_replica.ts'
 import { caching } from '../support/session_views.ts'
-import { fakeRateLimit } from '../support/share_visitor.ts'
-import { aSigner, randomNumbers, type Signer, statusOf, visit } from '../support/signed.ts'
+import { apiKeyIn, aShare, fakeRateLimit, sessionIn, showPage } from '../support/share_visitor.ts'
+import { aSigner, randomNumbers, type Signer, signWith, statusOf, visit } from '../support/signed.ts'
 
 /** The keys of signed play sessions, and tokens that they have not signed (docs/signed_sessions.md, docs/decisions/0125). */
 
@@ -22,7 +22,9 @@ describe('the token of a signing key', () => {
     const random = randomNumbers()
     const below = (count: number) => Math.floor(random() * count)
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-    const tokens = [await tokenOf(), await tokenOf({ expires_in: 60, listener: 'ana', is_downloadable: true })]
+    const { slug } = await aShare(key, collection_id)
+    const shared = sessionIn(await showPage(`/s/${slug}`))!.play_session_id
+    const tokens = [await tokenOf(), await tokenOf({ expires_in: 60, listener: 'ana', is_downloadable: true }), shared]
     const alter = (token: string): string => {
       const parts = token.split('.')
       const [head, body, signature] = parts as [string, string, string]
@@ -45,7 +47,7 @@ describe('the token of a signing key', () => {
     }
     let refused = 0
     while (refused < 10_000) {
-      const token = tokens[below(2)]!
+      const token = tokens[below(3)]!
       const altered = alter(token)
       if (altered === token || altered.split('.').length !== 3) continue
       const error = await verifySessionToken(env, altered, now).catch((error: unknown) => error)
@@ -54,14 +56,27 @@ describe('the token of a signing key', () => {
       refused++
     }
     for (let at = 0; at < 40; at++) {
-      const altered = alter(tokens[0]!)
-      if (altered === tokens[0] || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(altered)) continue
+      const token = tokens[(at % 2) * 2]!
+      const altered = alter(token)
+      if (altered === token || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(altered)) continue
       const path = [`/v1/play/${altered}`, `/v1/play/${altered}/${ids[0]}`, `/embed/${altered}`, `/zip/${altered}`][
-        at % 4
+        (at >> 1) % 4
       ]!
       const { status, statements } = await visit(path)
       expect([path, status, statements]).toEqual([path, 401, 0])
     }
+  })
+
+  it('is not valid with the kid of a share, and that of a share not with the kid of a key', async () => {
+    const { slug } = await aShare(key, collection_id)
+    const shared = sessionIn(await showPage(`/s/${slug}`))!.play_session_id
+    const header = (token: string) => JSON.parse(atob(token.split('.')[0]!)) as { kid: string }
+    const iat = Math.floor(Date.now() / 1000)
+    const claims = { scope: 'collection', id: collection_id, iat, exp: iat + 600, jti: 'one' }
+    for (const kid of [header(shared).kid, header(shared).kid.replace(/\w{16}/, '0'.repeat(16)), 'share'])
+      expect([kid, await statusOf(`/v1/play/${await signWith(secret, claims, kid)}`)]).toEqual([kid, 401])
+    const [, body, signature] = shared.split('.')
+    expect(await statusOf(`/v1/play/${(await tokenOf()).split('.')[0]}.${body}.${signature}`)).toBe(401)
   })
 
   it('counts as a guess when it is altered, by its signature', async () => {
@@ -76,28 +91,44 @@ describe('the token of a signing key', () => {
     expect(await statusOf(`/v1/play/${good}`, init)).toBe(429)
   })
 
-  it('writes nothing, and appears in no log line', async () => {
+  it('writes nothing, and appears in no log line and no event, nor does that of a share', async () => {
     const lines: string[] = []
     for (const name of ['log', 'warn', 'error'] as const)
       vi.spyOn(console, name).mockImplementation((line: string) => void lines.push(line))
     vi.spyOn(Math, 'random').mockReturnValue(0)
-    const token = await tokenOf()
     const bindings = { ...env, REQUEST_LOG: 'true' }
-    for (const path of [
-      `/v1/play/${token}`,
-      `/v1/play/${token}/${ids[0]}`,
-      `/v1/play/${token}?views=x`,
-      `/v1/play/${token}x`,
-      `/v1/play/${token}/download`,
-      `/embed/${token}`,
-      `/zip/${token}`,
-      `/oembed?url=${encodeURIComponent(`https://tonearm.test/embed/${token}`)}`,
+    const { slug } = await aShare(key, collection_id)
+    const page = await showPage(`/s/${slug}`, undefined, bindings)
+    const body = { collection_id }
+    const renewed = await call('POST', '/v1/play_session/collection', { key: apiKeyIn(page), body, bindings })
+    const tokens = [await tokenOf(), sessionIn(page)!.play_session_id, renewed.body.play_session_id]
+    for (const token of tokens)
+      for (const path of [
+        `/v1/play/${token}`,
+        `/v1/play/${token}/${ids[0]}`,
+        `/v1/play/${token}?views=x`,
+        `/v1/play/${token}x`,
+        `/v1/play/${token}/download`,
+        `/embed/${token}`,
+        `/zip/${token}`,
+        `/oembed?url=${encodeURIComponent(`https://tonearm.test/embed/${token}`)}`,
+      ]) {
+        const { written, headers } = await visit(path, { bindings })
+        expect([path, written]).toEqual([path, 0])
+        // Neither caches nor the Referer header of a page get the token. An oEmbed description has only the address that was sent.
+        if (path.startsWith('/embed/')) expect(headers.get('referrer-policy')).toBe('no-referrer')
+        if (!path.startsWith('/oembed')) expect(headers.get('cache-control')).toBe('no-store')
+      }
+    expect(lines.length).toBe(2 + 8 * tokens.length)
+    const stored = JSON.stringify(await query(`select group_concat(data) as data from events`))
+    for (const token of tokens) {
+      for (const part of token.split('.')) expect(lines.join()).not.toContain(part.slice(0, 30))
+      expect(stored).not.toContain(token.split('.')[2])
+    }
+    expect([page.headers.get('cache-control'), page.headers.get('referrer-policy')]).toEqual([
+      'no-store',
+      'no-referrer',
     ])
-      expect((await visit(path, { bindings })).written).toBe(0)
-    expect(lines.length).toBe(8)
-    for (const part of token.split('.')) expect(lines.join()).not.toContain(part.slice(0, 30))
-    const stored = await query(`select group_concat(data) as data from events`)
-    expect(JSON.stringify(stored)).not.toContain(token.split('.')[2])
   })
 })
 

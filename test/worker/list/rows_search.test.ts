@@ -80,7 +80,7 @@ const requestLimits = ({ collection_id }: Tenant): [string, number][] => {
     [`${path}?q=s&status=ready&sort=created_at&limit=200`, MATCHES],
     [`${path}?offset=900&limit=10&${INCLUDED}`, PAGE],
     ['/v1/playlist?q=s&sort=title&include=artwork,counts', MATCHES],
-    ['/v1/share?include=resource,sessions', PAGE],
+    ['/v1/share?include=resource,sessions,visits', PAGE],
     ['/v1/event?include=titles,collection,artwork', PAGE],
     ['/v1/api_key?include=resource', PAGE],
     ['/v1/trash', PAGE],

@@ -1,10 +1,13 @@
+import { env } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'
 
-import { aPlaylist, callPlaySession, DAY, HOUR, ok, query, expectError, errorPaths } from '../support/api.ts'
+import { listeningObject } from '../../../src/listening/call_object.ts'
+import { aPlaylist, call, DAY, HOUR, ok, query, expectError, errorPaths } from '../support/api.ts'
 import { aReadyTrack, aTenant, runSweep, stopTime } from '../support/fixtures.ts'
+import { heardReport } from '../support/heard.ts'
 import { countCallRows, countRows } from '../support/row_counter.ts'
 import { seedSessions } from '../support/seed.ts'
-import { aShare, showPage } from '../support/share_visitor.ts'
+import { aShare } from '../support/share_visitor.ts'
 
 /** The optional parts of the list of shares (docs/decisions/0090). */
 
@@ -47,7 +50,7 @@ it('`include=resource` adds the title and the cover of each shared resource, wit
   ])
 })
 
-it('`include=sessions` counts the sessions of the last seven days through each share, with one row for each share and hour', async () => {
+it('`include=sessions` counts the sessions of shares that have rows, in the last seven days, with one row for each share and hour', async () => {
   const { key, organization_id, collection_id } = await aTenant()
   stopTime()
   const midnight = Math.floor(Date.now() / DAY) * DAY
@@ -62,22 +65,17 @@ it('`include=sessions` counts the sessions of the last seven days through each s
     return [share, second, quiet].map(({ id }) => found.find((each) => each.id === id)!.sessions)
   }
   expect(await sessions()).toEqual([0, 0, 0])
-  // The page creates one session, and its player and other pages create more. A session of another key belongs to no share.
-  await showPage(`/s/${share.slug}`)
-  await showPage(`/embed/s/${share.slug}`)
-  expect((await callPlaySession(`ta_sh_${second.slug}`, 'collection', collection_id)).status).toBe(200)
-  expect((await callPlaySession(key, 'collection', collection_id)).status).toBe(200)
   const seeded = { organization_id, share_id: share.id }
   await seedSessions(100, midnight + 11 * HOUR, { ...seeded, created_at: midnight - 6 * DAY })
   await seedSessions(1000, midnight + 10 * HOUR, { ...seeded, created_at: midnight - 6 * DAY - 1 })
   await seedSessions(5, midnight + 9 * HOUR, { organization_id, share_id: 'revoked', created_at: midnight })
   vi.setSystemTime(midnight + 14 * HOUR)
   await Promise.all([runSweep(), runSweep()])
-  expect(await sessions()).toEqual([102, 1, 0])
+  expect(await sessions()).toEqual([100, 0, 0])
   await runSweep()
-  expect(await sessions()).toEqual([102, 1, 0])
+  expect(await sessions()).toEqual([100, 0, 0])
   vi.setSystemTime(midnight + DAY)
-  expect(await sessions()).toEqual([2, 1, 0])
+  expect(await sessions()).toEqual([0, 0, 0])
   // Later sessions are added to those that were counted, and days that no list shows are forgotten.
   await seedSessions(7, midnight + 9 * DAY + HOUR, { ...seeded, created_at: midnight + 9 * DAY })
   vi.setSystemTime(midnight + 9 * DAY + 3 * HOUR)
@@ -91,4 +89,38 @@ it('`include=sessions` counts the sessions of the last seven days through each s
   expect(Object.keys(JSON.parse(row!.session_days) as object)).toHaveLength(1)
   const { read } = await countCallRows('GET', '/v1/share?include=sessions', { key })
   expect(read).toBeLessThan(10)
+})
+
+it('`include=visits` adds how often each share was used in the last 30 days', async () => {
+  const { key, organization_id, collection_id } = await aTenant()
+  const track = await aReadyTrack(key, collection_id)
+  const shares = [await aShare(key, collection_id), await aShare(key, collection_id)]
+  const visits = async (include = 'visits') => (await listed(key, include)).map((share) => share.visits).toReversed()
+  expect(await visits()).toEqual([0, 0])
+  expect(await visits('resource')).toEqual([undefined, undefined])
+  const hear = (share: string | null, shard = 0) => {
+    const session = {
+      id: crypto.randomUUID(),
+      created_at: Date.now() - HOUR,
+      via: { scope: 'collection', id: collection_id, share },
+    }
+    const call = { organization_id, shard, shards: 2, report: heardReport(track), session, country: null, client: '' }
+    return listeningObject(env, organization_id, shard)('heard', call as never)
+  }
+  for (const [share, shard] of [
+    [shares[0]!.id, 0],
+    [shares[0]!.id, 1],
+    [shares[1]!.id, 0],
+    [null, 0],
+  ] as const)
+    await hear(share, shard)
+  expect(await visits()).toEqual([2, 1])
+  // Without statistics, the list is still shown.
+  const fail = async () => {
+    throw new Error('the object is down')
+  }
+  const broken = { ...env, LISTENING: { getByName: () => ({ call: fail }) } }
+  vi.spyOn(console, 'error').mockReturnValue()
+  const { status, body } = await call('GET', '/v1/share?include=visits', { key, bindings: broken as never })
+  expect([status, body.count, body.shares[0]!.visits]).toEqual([200, 2, undefined])
 })

@@ -6,6 +6,8 @@ select
   play_sessions."resource_id" as "session_resource_id",
   coalesce(play_sessions.expires_at, 9e15) as "session_expires_at",
   null as "session_allowed_origins",
+  null as "session_slug",
+  null as "session_password_hash",
   tracks."file_name" as "track_file_name",
   tracks."player_title" as "track_player_title",
   tracks."tags" as "track_tags",

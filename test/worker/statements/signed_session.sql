@@ -11,6 +11,8 @@ select
   sessions."allowed_origins" as "session_allowed_origins",
   sessions."last_used_at" as "session_last_used_at",
   sessions."listener_key" as "session_listener_key",
+  sessions."slug" as "session_slug",
+  sessions."password_hash" as "session_password_hash",
   tracks."id" as "track_id",
   tracks."organization_id" as "track_organization_id",
   tracks."collection_id" as "track_collection_id",
@@ -103,11 +105,11 @@ from
               join collections on collections.id = tracks.collection_id
             where
               tracks.id = ?2
-              and tracks.organization_id = api_keys.organization_id
-              and tracks.id = coalesce(api_keys.track_id, tracks.id)
-              and collections.id = coalesce(api_keys.collection_id, collections.id)
+              and tracks.organization_id = signer.organization_id
+              and tracks.id = coalesce(signer.track_id, tracks.id)
+              and collections.id = coalesce(signer.collection_id, collections.id)
               and (
-                api_keys.playlist_id is null
+                signer.playlist_id is null
                 or exists (
                   select
                     1
@@ -115,12 +117,12 @@ from
                     playlist_tracks
                   where
                     track_id = tracks.id
-                    and playlist_id = api_keys.playlist_id
+                    and playlist_id = signer.playlist_id
                 )
               )
           )
-          when 'collection' then api_keys.track_id is null
-          and api_keys.playlist_id is null
+          when 'collection' then signer.track_id is null
+          and signer.playlist_id is null
           and exists (
             select
               1
@@ -128,11 +130,11 @@ from
               collections
             where
               id = ?2
-              and organization_id = api_keys.organization_id
-              and id = coalesce(api_keys.collection_id, id)
+              and organization_id = signer.organization_id
+              and id = coalesce(signer.collection_id, id)
           )
-          else api_keys.track_id is null
-          and api_keys.collection_id is null
+          else signer.track_id is null
+          and signer.collection_id is null
           and exists (
             select
               1
@@ -140,8 +142,8 @@ from
               playlists
             where
               id = ?2
-              and organization_id = api_keys.organization_id
-              and id = coalesce(api_keys.playlist_id, id)
+              and organization_id = signer.organization_id
+              and id = coalesce(signer.playlist_id, id)
           )
         end,
         ?2,
@@ -161,21 +163,23 @@ from
           from
             organizations
           where
-            id = api_keys.organization_id
+            id = signer.organization_id
         ),
         null
-      ) as listener_key
+      ) as listener_key,
+      null as slug,
+      null as password_hash
     from
-      api_keys
+      api_keys as signer
     where
       id = ?6
       and type = 'signing'
-      and coalesce(expires_at, 9e15) > ?7
       and (
-        hash = ?8
-        or previous_hash = ?8
-        and previous_expires_at > ?7
+        hash = ?7
+        or previous_hash = ?7
+        and previous_expires_at > ?8
       )
+      and coalesce(expires_at, 9e15) > ?8
     limit
       1
   ) as sessions
@@ -251,7 +255,7 @@ from
 
 -- Query plan:
 --   CO-ROUTINE sessions
---     SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_1 (id=?)
+--     SEARCH signer USING INDEX sqlite_autoindex_api_keys_1 (id=?)
 --     CORRELATED SCALAR SUBQUERY 4
 --       SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
 --       CORRELATED SCALAR SUBQUERY 3

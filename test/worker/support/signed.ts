@@ -34,8 +34,11 @@ export async function aSigner() {
 export type Signer = Awaited<ReturnType<typeof aSigner>>
 
 /** Signs any payload with another JWT library. */
-export const signWith = (secret: string, payload: Record<string, unknown>) => {
-  const kid = secret.slice('ta_sg_'.length, -50)
+export const signWith = (
+  secret: string,
+  payload: Record<string, unknown>,
+  kid = secret.slice('ta_sg_'.length, -50),
+) => {
   const k = btoa(secret).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
   return sign(payload, { kty: 'oct', alg: 'HS256', k, kid })
 }

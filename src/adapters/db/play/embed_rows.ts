@@ -10,8 +10,11 @@ interface Owner {
   scope: PlayScope
   resource_id: string
   expires_at: number
-  /** The sites that may show a signed session in a frame; null for all. Those of a share are read with the share. */
+  /** The sites that may show a signed session in a frame; null for all. Those of the page of a share are read with the share. */
   allowed_origins: string[] | null
+  /** Only of a session that was signed for a share: its slug, and the hash of its password. */
+  slug: string | null
+  password_hash: string | null
 }
 
 /** The levels of a generated cover in hexadecimal; null if there is an uploaded one. */
@@ -23,12 +26,23 @@ const labels = { player_color: 'plain', player_subtitle: 'plain' } as const
 const cover = { cover_path: 'plain', cover_size: 'plain', cover_colors: 'json' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
 
-/** Returns the statement for a source. `origins` is the SQL of `allowed_origins`. */
-export const embedRowsOf = ({ name, from, condition }: OwnerSource, origins = 'null') =>
+/** Returns the statement for a source. `computed` is the SQL of the columns that only a signed session has. */
+export const embedRowsOf = (
+  { name, from, condition }: OwnerSource,
+  computed = { allowed_origins: 'null', slug: 'null', password_hash: 'null' },
+) =>
   selectOf({
     session: columnsOf<Owner>(name)(
-      { organization_id: 'plain', scope: 'plain', resource_id: 'plain', expires_at: 'plain', allowed_origins: 'json' },
-      { expires_at: `coalesce(${name}.expires_at, 9e15)`, allowed_origins: origins },
+      {
+        organization_id: 'plain',
+        scope: 'plain',
+        resource_id: 'plain',
+        expires_at: 'plain',
+        allowed_origins: 'json',
+        slug: 'plain',
+        password_hash: 'plain',
+      },
+      { expires_at: `coalesce(${name}.expires_at, 9e15)`, ...computed },
     ),
     track: columnsOf<Omit<typeof tracks.$inferSelect, 'levels'> & Levels>('tracks')(
       { file_name: 'plain', player_title: 'plain', tags: 'json', ...labels, ...cover, levels: 'plain' },

@@ -107,10 +107,11 @@ export const playRows = rowsOf('= :track_id').atStart()
 
 /** The facts of a session that only a signed one has. */
 export interface Signed {
-  api_key_id: string
+  /** The id of the key that has signed it, or of the share. */
+  signer_id: string
   /** The id of the session in listening reports. */
   session_uuid: string
-  /** When the key must be read again, in milliseconds since 1970. */
+  /** When the key or share must be read again, in milliseconds since 1970. */
   until: number
   /** The web pages of which sites may read the session; null for all. */
   allowed_origins: string[] | null

@@ -6,16 +6,16 @@ import { listsOf } from './session_list.ts'
 
 /**
  * The statements for signed play sessions (docs/decisions/0125). They are those for rows, with a subquery instead of the table of sessions: it reads the
- * key that has signed the session, and takes the other values from the token. They are loaded with the first token.
+ * key or the share for which the session was signed, and takes the other values from the token. They are loaded with the first token.
  */
 
-/** The row of the key, and the facts of the session that depend on it. `resource_id` is null if the key does not apply to the resource. */
+/** The row of the key or share, and the facts of the session that depend on it. `resource_id` is null if the key does not apply to the resource. */
 export interface SignedRow {
   id: string
   organization_id: string
   scope: string
   resource_id: string | null
-  /** The variants that the key allows; null for all. */
+  /** The variants that the key allows; null for all, or for those that a share plays by default. */
   variants: string[] | null
   is_downloadable: boolean
   expires_at: number
@@ -23,28 +23,56 @@ export interface SignedRow {
   last_used_at: number | null
   /** The key of the organization's listeners; null if the token names no listener. */
   listener_key: string | null
+  /** The slug of a share and the hash of its password; null for a key. */
+  slug: string | null
+  password_hash: string | null
 }
 
-/** Whether `POST /v1/play_session` would create a session for the resource with a player key that is bound like this key. */
+/** Whether `POST /v1/play_session` would create a session for the resource with a key that is bound like this one. */
 const IS_REACHABLE = `case :scope
   when 'track' then exists (select 1 from tracks join collections on collections.id = tracks.collection_id
-    where tracks.id = :resource_id and tracks.organization_id = api_keys.organization_id
-    and tracks.id = coalesce(api_keys.track_id, tracks.id) and collections.id = coalesce(api_keys.collection_id, collections.id)
-    and (api_keys.playlist_id is null or exists (
-      select 1 from playlist_tracks where track_id = tracks.id and playlist_id = api_keys.playlist_id)))
-  when 'collection' then api_keys.track_id is null and api_keys.playlist_id is null and exists (select 1 from collections
-    where id = :resource_id and organization_id = api_keys.organization_id and id = coalesce(api_keys.collection_id, id))
-  else api_keys.track_id is null and api_keys.collection_id is null and exists (select 1 from playlists
-    where id = :resource_id and organization_id = api_keys.organization_id and id = coalesce(api_keys.playlist_id, id))
+    where tracks.id = :resource_id and tracks.organization_id = signer.organization_id
+    and tracks.id = coalesce(signer.track_id, tracks.id) and collections.id = coalesce(signer.collection_id, collections.id)
+    and (signer.playlist_id is null or exists (
+      select 1 from playlist_tracks where track_id = tracks.id and playlist_id = signer.playlist_id)))
+  when 'collection' then signer.track_id is null and signer.playlist_id is null and exists (select 1 from collections
+    where id = :resource_id and organization_id = signer.organization_id and id = coalesce(signer.collection_id, id))
+  else signer.track_id is null and signer.collection_id is null and exists (select 1 from playlists
+    where id = :resource_id and organization_id = signer.organization_id and id = coalesce(signer.playlist_id, id))
 end`
 
-/** One row if the secret of the token is valid, otherwise none. The limit keeps SQLite from evaluating the columns wherever they are used. */
-const SIGNED = `(select id, organization_id, :scope as scope, iif(${IS_REACHABLE}, :resource_id, null) as resource_id, variants,
-    :is_downloadable and is_downloadable as is_downloadable,
-    min(:expires_at, coalesce(expires_at / 1000 * 1000, :expires_at)) as expires_at, allowed_origins, last_used_at,
-    iif(:has_listener, (select listener_key from organizations where id = api_keys.organization_id), null) as listener_key
-  from api_keys where id = :key_id and type = 'signing' and coalesce(expires_at, 9e15) > :now
-    and (hash = :hash or previous_hash = :hash and previous_expires_at > :now) limit 1)`
+/** Sessions end at whole seconds. */
+const ENDS_AT = 'min(:expires_at, coalesce(expires_at / 1000 * 1000, :expires_at)) as expires_at'
+const HAS_NOT_ENDED = 'coalesce(expires_at, 9e15) > :now'
+
+/**
+ * Returns a subquery with one row if a row of `signers` is found, otherwise with none. The limit keeps SQLite from evaluating the columns wherever they
+ * are used. `others` is the SQL of the last columns.
+ */
+const signedBy = (signers: string, others: string) =>
+  `(select id, organization_id, :scope as scope, iif(${IS_REACHABLE}, :resource_id, null) as resource_id, variants,
+    :is_downloadable and is_downloadable as is_downloadable, ${ENDS_AT}, allowed_origins, ${others}
+  from ${signers} and ${HAS_NOT_ENDED} limit 1)`
+
+/** The signing key, if the secret of the token is valid. */
+const KEY = signedBy(
+  `api_keys as signer where id = :signer_id and type = 'signing'
+    and (hash = :hash or previous_hash = :hash and previous_expires_at > :now)`,
+  `last_used_at, iif(:has_listener, (select listener_key from organizations where id = signer.organization_id), null)
+    as listener_key, null as slug, null as password_hash`,
+)
+
+/** A share, which is bound to its resource. Whether its address and its password are those of the token is checked with `slug` and `password_hash`. */
+const SHARE = signedBy(
+  `(select *, iif(scope = 'track', resource_id, null) as track_id, iif(scope = 'collection', resource_id, null) as collection_id,
+    iif(scope = 'playlist', resource_id, null) as playlist_id from shares) as signer where id = :signer_id`,
+  'null as last_used_at, null as listener_key, slug, password_hash',
+)
+
+/** A share that a visitor opens by its address and, if it has one, its password. */
+const OPENED = `(select id, organization_id, scope, resource_id, variants, is_downloadable, ${ENDS_AT}, allowed_origins,
+    null as last_used_at, null as listener_key, slug, password_hash
+  from shares where slug = :slug and password_hash is :password_hash and ${HAS_NOT_ENDED} limit 1)`
 
 const session = columnsOf<SignedRow>('sessions')({
   id: 'plain',
@@ -57,16 +85,31 @@ const session = columnsOf<SignedRow>('sessions')({
   allowed_origins: 'json',
   last_used_at: 'plain',
   listener_key: 'plain',
+  slug: 'plain',
+  password_hash: 'plain',
 })
 const select = selectOf({ session, ...VIEW_COLUMNS })
-const viewsOf = (isTrack: string) => select(viewTables(isTrack, SIGNED))
 
-/** Each statement has the parameters of its counterpart, except those that find a row, and those of the token. */
-export const signedRows = {
-  track: viewsOf('= :track_id'),
-  first: viewsOf(`= ${FIRST}`),
-  next: viewsOf(IS_NEXT),
-  embed: embedRowsOf({ name: 'signed', from: `${SIGNED} as signed`, condition: 'true' }, 'signed.allowed_origins'),
-  lists: listsOf({ name: 'signed', from: `${SIGNED} as signed`, condition: 'true' }),
+/** Returns the statements for a source. Each has the parameters of its counterpart, except those that find a row, and those of the token. */
+function statementsOf(signed: string) {
+  const viewsOf = (isTrack: string) => select(viewTables(isTrack, signed))
+  const source = { name: 'signed', from: `${signed} as signed`, condition: 'true' }
+  return {
+    track: viewsOf('= :track_id'),
+    first: viewsOf(`= ${FIRST}`),
+    next: viewsOf(IS_NEXT),
+    embed: embedRowsOf(source, {
+      allowed_origins: 'signed.allowed_origins',
+      slug: 'signed.slug',
+      password_hash: 'signed.password_hash',
+    }),
+    lists: listsOf(source),
+  }
 }
-export type SignedViewRow = NonNullable<Awaited<ReturnType<(typeof signedRows.track)['get']>>>
+
+/** The statements for tokens of signing keys, and for those of shares. */
+export const signedRows = { key: statementsOf(KEY), share: statementsOf(SHARE) }
+export type SignedViewRow = NonNullable<Awaited<ReturnType<(typeof signedRows.key.track)['get']>>>
+
+/** Selects the first play view of a share that a visitor opens. Parameters: `slug`, `password_hash`, `now` and `expires_at`. */
+export const openedRows = select(viewTables(`= ${FIRST}`, OPENED))

@@ -1,5 +1,5 @@
 import type { Collection, Failure, ShareLink } from '../../base/api.ts'
-import { t, tn } from '../../base/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { copyText } from '../../ui/controls/copy.ts'
 import { Fold } from '../../ui/controls/fold.tsx'
@@ -7,11 +7,12 @@ import { announce } from '../../ui/page/announce.ts'
 import { Copyable } from '../../ui/page/copyable.tsx'
 import { Problem } from '../../ui/page/states.tsx'
 import { useVisible } from '../../ui/page/visible.ts'
+import { visitsIn30Days } from '../listening/plays_note.tsx'
 import { hasEnded, stateOf } from '../sharing/link.ts'
 import { openShare } from '../sharing/open_share.ts'
 import { type Look, LookForm } from './look_form.tsx'
 
-type Link = ShareLink & { sessions?: number | undefined }
+type Link = ShareLink & { visits?: number | undefined }
 
 interface Properties {
   collection: Collection
@@ -69,14 +70,14 @@ export function CollectionAside({ collection, track_id, links, save }: Propertie
 }
 
 function LinkRow({ link, onEdit }: { link: Link; onEdit: () => void }) {
-  const { slug, url, has_password, sessions = 0 } = link
+  const { slug, url, has_password, visits } = link
   async function copy() {
     const copied = await copyText(url)
     announce(copied ? t('Link copied') : t('The browser did not copy the link. Open it, and copy its address.'))
   }
   const facts = [
     has_password ? t('{state}, with password', { state: stateOf(link) }) : stateOf(link),
-    tn({ one: '{n} session in 7 days', other: '{n} sessions in 7 days' }, sessions),
+    ...(visits === undefined ? [] : [visitsIn30Days(visits)]),
   ]
   return (
     <li class={hasEnded(link) ? 'ended' : ''}>

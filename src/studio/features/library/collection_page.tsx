@@ -95,7 +95,7 @@ function useCollection(id: string) {
     key: ['/v1/collection/{collection_id}/cover', id],
     load: () => client.get('/v1/collection/{collection_id}/cover', { params }),
   })
-  const links = useList('/v1/share', (page) => page.shares, { query: { resource_id: id, include: ['sessions'] } })
+  const links = useList('/v1/share', (page) => page.shares, { query: { resource_id: id, include: ['visits'] } })
 
   // The collection was deleted elsewhere.
   const gone = loaded.problem?.status === 404

@@ -27,3 +27,5 @@ export function PlaysNote({ scope, id, note }: Properties) {
 }
 
 export const playsIn30Days = (plays: number) => tn({ one: '{n} play in 30 days', other: '{n} plays in 30 days' }, plays)
+export const visitsIn30Days = (visits: number) =>
+  tn({ one: '{n} visit in 30 days', other: '{n} visits in 30 days' }, visits)

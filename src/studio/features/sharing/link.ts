@@ -136,7 +136,8 @@ export function stateOf(link: Pick<ShareLink, 'expires_at'>, now = Date.now()): 
 /** A link in the list of all links, with the shared resource. */
 export interface ListedLink extends ShareLink {
   resource?: { title: string | null } | undefined
-  sessions?: number | undefined
+  /** In 30 days; undefined while the statistics cannot be read. */
+  visits?: number | undefined
   /** In 30 days; undefined until it is known, and for a link that is not among the most played. */
   plays?: number | undefined
 }
@@ -159,7 +160,7 @@ export const FILTERS = {
 /** The orders of the list of links. */
 export const SORTS = {
   new: { label: text('Newest first'), compare: (a, b) => b.created_at.localeCompare(a.created_at) },
-  sessions: { label: text('Most sessions first'), compare: (a, b) => (b.sessions ?? 0) - (a.sessions ?? 0) },
+  visits: { label: text('Most visits first'), compare: (a, b) => (b.visits ?? 0) - (a.visits ?? 0) },
   plays: { label: text('Most plays first'), compare: (a, b) => (b.plays ?? 0) - (a.plays ?? 0) },
   title: { label: text('By title'), compare: (a, b) => titleOfLink(a).localeCompare(titleOfLink(b)) },
   end: {

@@ -2,11 +2,11 @@ import type { RefObject } from 'preact'
 import { useState } from 'preact/hooks'
 
 import { date } from '../../base/format.ts'
-import { t, tn } from '../../base/text.ts'
+import { t } from '../../base/text.ts'
 import { useStats } from '../../data/stats.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Message } from '../../ui/page/states.tsx'
-import { playsIn30Days } from '../listening/plays_note.tsx'
+import { playsIn30Days, visitsIn30Days } from '../listening/plays_note.tsx'
 import { hasEnded, stateOf } from './link.ts'
 import type { EditedLink } from './use_link.ts'
 
@@ -44,9 +44,7 @@ export function LinkAddress({ link: { link, isChanged, entries, isNew, faults },
         {link && !isEnded && (
           <>
             {stateOf(link)} · {t('Since {date}', { date: date(link.created_at) })}
-            {link.sessions !== undefined &&
-              ` · ${tn({ one: '{n} session in 7 days', other: '{n} sessions in 7 days' }, link.sessions)}`}
-            <Plays share_id={link.id} />
+            <Heard share_id={link.id} />
             {' · '}
             <a href={link.url} target="_blank" rel="noopener">
               {t('Open')}
@@ -63,8 +61,10 @@ export function LinkAddress({ link: { link, isChanged, entries, isNew, faults },
   )
 }
 
-/** How often a link was heard. */
-function Plays({ share_id }: { share_id: string }) {
+/** How often a link was used and heard. */
+function Heard({ share_id }: { share_id: string }) {
   const { answer } = useStats({ scope: 'share', id: share_id })
-  return answer ? <>{` · ${playsIn30Days(answer.totals.plays)}`}</> : null
+  if (!answer) return null
+  const { visits, plays } = answer.totals
+  return <>{` · ${visitsIn30Days(visits)} · ${playsIn30Days(plays)}`}</>
 }

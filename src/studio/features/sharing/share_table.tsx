@@ -22,7 +22,7 @@ export const ShareTable = ({ links }: { links: readonly Link[] }) => (
         <tr>
           <th>{t('Shared')}</th>
           <th>{t('State')}</th>
-          <th class="number">{t('Sessions, 7 days')}</th>
+          <th class="number">{t('Visits, 30 days')}</th>
           <th class="number">{t('Plays, 30 days')}</th>
           <th>{t('Created')}</th>
           <th>
@@ -41,7 +41,7 @@ export const ShareTable = ({ links }: { links: readonly Link[] }) => (
 
 function Row({ link }: { link: Link }) {
   const client = useClient()
-  const { id: share_id, scope, resource_id: id, slug, url, created_at, has_password, sessions, plays, resource } = link
+  const { id: share_id, scope, resource_id: id, slug, url, created_at, has_password, visits, plays, resource } = link
   const title = titleOfLink(link)
   const edit = () => openShare({ scope, id, title, share_id })
   async function copy() {
@@ -69,8 +69,8 @@ function Row({ link }: { link: Link }) {
       <td data-label={t('State')}>
         {has_password ? t('{state}, with password', { state: stateOf(link) }) : stateOf(link)}
       </td>
-      <td class="number" data-label={t('Sessions, 7 days')}>
-        {number(sessions ?? 0)}
+      <td class="number" data-label={t('Visits, 30 days')}>
+        {visits === undefined ? '–' : number(visits)}
       </td>
       <td class="number" data-label={t('Plays, 30 days')}>
         <a

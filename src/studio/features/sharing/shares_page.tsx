@@ -23,7 +23,7 @@ const ROWS = 100
 export function SharesPage({ query }: PageProperties) {
   useTitle(t('Shares'))
   const { entries, loading, problem, reload } = useList('/v1/share', (page) => page.shares, {
-    query: { include: ['resource', 'sessions'] },
+    query: { include: ['resource', 'visits'] },
   })
   const [words, onWords] = useQueryField(query.q ?? '')
   const [most, setMost] = useState(ROWS)

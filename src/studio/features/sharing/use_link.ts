@@ -15,7 +15,7 @@ const FIELDS = ['password', 'expires_at', 'allowed_origins', 'text', 'links', 's
 /** The links of the resource, and the one that the dialog edits: an existing link, or one that is created when it is first used. */
 export function useLink({ scope, id, share_id }: Shared) {
   const client = useClient()
-  const list = useList('/v1/share', (page) => page.shares, { query: { resource_id: id, include: ['sessions'] } })
+  const list = useList('/v1/share', (page) => page.shares, { query: { resource_id: id } })
   const { loading, problem, set, reload } = list
   // A link is hidden before the list is read again.
   const [revoked, setRevoked] = useState<readonly string[]>([])
