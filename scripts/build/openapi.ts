@@ -117,6 +117,7 @@ function describe(
             200: {
               description: 'Success',
               ...(hasKey && { headers: header('Idempotency-Replayed') }),
+              ...(operation.etag && { headers: header('ETag') }),
               content: {
                 ...content(toSchema(operation.response, 'input'), example?.response),
                 ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),

@@ -15,6 +15,11 @@ export const HEADERS = {
     description: 'Only if this is the first answer again, to a request with the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },
   },
+  ETag: {
+    description:
+      'The `version` in quotation marks, for `If-Match`. Other values of the response can change without it, so there is no 304.',
+    schema: { type: 'string', pattern: String.raw`^"\d{1,15}"$` },
+  },
 }
 export const header = (name: keyof typeof HEADERS) => ({ [name]: { $ref: `#/components/headers/${name}` } })
 

@@ -160,6 +160,7 @@ export const collectionOperations = defineOperations({
     guide: 'concepts',
     params,
     response: collectionResponse,
+    etag: ({ collection }: { collection: Collection }) => collection.version,
   },
   updateCollection: {
     method: 'put',

@@ -98,12 +98,16 @@ export const someOf = <const T extends Record<string, string>>(names: z.ZodEnum<
 
 /** Changes with every change to the resource. An update whose `If-Match` has another version is refused with 412 `version_mismatch`. */
 export const Version = z.int()
+// A proxy that compresses a response makes its `ETag` weak, as Cloudflare does, so `W/"7"` is accepted.
 /** The headers of an operation that compares versions. `*` matches every version. */
 export const VersionHeaders = z.object({
-  /** Makes the change only if the resource still has this `version`, and otherwise returns 412 `version_mismatch`. `*` matches every version. */
+  /**
+   * Makes the change only if the resource still has this `version`, and otherwise returns 412 `version_mismatch`. The `ETag` of a read is accepted as well,
+   * and `*` matches every version.
+   */
   'if-match': z
     .string()
-    .regex(/^(\*|\d{1,15}|"\d{1,15}")$/, 'must be the version of the resource, or *')
+    .regex(/^(\*|\d{1,15}|(W\/)?"\d{1,15}")$/, 'must be the version of the resource, or *')
     .optional(),
 })
 

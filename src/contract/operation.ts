@@ -53,6 +53,11 @@ interface Description {
   /** Set if the JSON of the body may also be sent as `text/plain`, for which browsers send no preflight request. */
   is_text?: true
   response: z.ZodObject
+  /**
+   * Returns the version in the response, which is sent as `ETag`. Only for a path whose `PUT` compares it with `If-Match`. There is no 304, because the
+   * responses also have values that change without the version (docs/decisions/0091).
+   */
+  etag?: (response: never) => number
   /** Returns the content of the response as a table, for callers that accept `text/csv`. */
   csv?: (response: never) => Table
   /**

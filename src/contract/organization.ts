@@ -119,6 +119,7 @@ export const organizationOperations = defineOperations({
     guide: 'concepts',
     params,
     response: organizationResponse,
+    etag: ({ organization }: { organization: Organization }) => organization.version,
   },
   updateOrganization: {
     method: 'put',

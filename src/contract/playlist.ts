@@ -166,6 +166,7 @@ export const playlistOperations = defineOperations({
       /** One page, in playing order. */
       tracks: z.array(PlaylistTrack),
     }),
+    etag: ({ version }: { version: number }) => version,
   },
   replacePlaylistTracks: {
     method: 'put',

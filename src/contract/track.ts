@@ -273,6 +273,7 @@ export const trackOperations = defineOperations({
     guide: 'upload',
     params,
     response: trackResponse,
+    etag: ({ track }: { track: Track }) => track.version,
   },
   updateTrack: {
     method: 'put',

@@ -8,7 +8,7 @@ import type { AppEnv } from './context.ts'
 /** Web pages from any origin may call the API. Responses contain signed URLs and private data, so no cache may store them. */
 export const HEADERS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'Retry-After, Idempotency-Replayed',
+  'access-control-expose-headers': 'Retry-After, Idempotency-Replayed, ETag',
   'cache-control': 'no-store',
 }
 export const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }

@@ -22,7 +22,7 @@ interface Response {
   headers?: object
 }
 interface Document {
-  paths: Record<string, Record<string, { responses: Record<string, Response> }>>
+  paths: Record<string, Record<string, { parameters?: object[]; responses: Record<string, Response> }>>
   components: { schemas: Record<string, Schema>; responses: Record<string, Response> }
 }
 const document = openApiDocument(operations) as unknown as Document
@@ -86,5 +86,20 @@ describe('headers', () => {
     const success = (path: string, method: string) => document.paths[path]![method]!.responses['200']!
     expect(namesOf(success('/v1/track', 'post'))).toEqual(['Idempotency-Replayed'])
     expect(namesOf(success('/v1/track/{track_id}', 'put'))).toEqual([])
+  })
+
+  it('have ETag with the read of every path whose PUT compares it', () => {
+    const paths = Object.entries(document.paths).filter(([, { put }]) =>
+      JSON.stringify(put?.parameters ?? []).includes('if-match'),
+    )
+    const reads = paths.flatMap(([path, { get }]) => (get ? [[path, namesOf(get.responses['200']!)]] : []))
+    expect(reads).toEqual(
+      [
+        '/v1/organization/{organization_id}',
+        '/v1/collection/{collection_id}',
+        '/v1/track/{track_id}',
+        '/v1/playlist/{playlist_id}/track',
+      ].map((path) => [path, ['ETag']]),
+    )
   })
 })

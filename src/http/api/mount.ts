@@ -136,7 +136,8 @@ export function mount(
           const table = operation.csv(body as never)
           return new Response(csvOf(table), { headers: { ...HEADERS, 'content-type': 'text/csv; charset=utf-8' } })
         }
-        return new Response(JSON.stringify(body), { headers: { ...JSON_HEADERS, ...headers } })
+        const etag = operation.etag && { etag: `"${operation.etag(body as never)}"` }
+        return new Response(JSON.stringify(body), { headers: { ...JSON_HEADERS, ...etag, ...headers } })
       }
       if (isPublic) {
         return answerListener(

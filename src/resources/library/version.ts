@@ -14,9 +14,9 @@ export const currentVersion = sql<number>`coalesce(updated_at, created_at)`
 /** Returns `updated_at` for a change, in SQL: the time of the request, or the time after the previous change if that is later. */
 export const nextVersion = (now: number) => sql<number>`max(${now}, ${currentVersion} + 1)`
 
-/** Returns the version in `If-Match`, which is `"7"`, `7` or `*`; undefined if any version matches. */
+/** Returns the version in `If-Match`, which is `"7"`, `W/"7"`, `7` or `*`; undefined if any version matches. */
 export const expectedVersion = (if_match: string | undefined) =>
-  if_match === undefined || if_match === '*' ? undefined : Number(if_match.replaceAll('"', ''))
+  if_match === undefined || if_match === '*' ? undefined : Number(if_match.replace(/\D/g, ''))
 
 /** Returns the condition that a row has a version, for the statement that changes it; undefined if any version matches. */
 export const hasVersion = (version: number | undefined): SQL | undefined =>

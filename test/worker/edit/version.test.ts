@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   aCollection,
   anOrganization,
+  aPlaylist,
   aWaitingTrack,
   call,
   ok,
@@ -49,6 +50,36 @@ describe('a change with If-Match', () => {
       expect((await put({ [title]: 'Three' }, '*')).status).toBe(200)
       expect(await read()).toMatchObject({ [title]: 'Three' })
     }
+  })
+
+  it('accepts the ETag of a read, even after a proxy made it weak', async () => {
+    for (const { key, path, put, title } of await resources()) {
+      for (const prefix of ['', 'W/']) {
+        const { headers: read } = await call('GET', path, { key })
+        const etag = read.get('etag')!
+        expect(etag).toMatch(/^"\d+"$/)
+        expect((await put({ [title]: `${prefix}One` }, prefix + etag)).status).toBe(200)
+        expect((await put({ [title]: `${prefix}Two` }, prefix + etag)).status).toBe(412)
+      }
+      // Values that the version does not cover may have changed.
+      const { headers: read } = await call('GET', path, { key })
+      const headers = { 'if-none-match': read.get('etag')! }
+      expect((await call('GET', path, { key, headers })).status).toBe(200)
+      for (const malformed of ['W/7', 'w/"7"', '"7', 'W/*']) expect((await put({}, malformed)).status).toBe(400)
+    }
+  })
+
+  it('accepts the ETag of the tracks of a playlist for a change of them', async () => {
+    const { key, collection_id } = await aTenant()
+    const track_id = await aWaitingTrack(key, collection_id)
+    const path = `/v1/playlist/${await aPlaylist(key, [track_id])}`
+    const read = async () => (await call('GET', `${path}/track?limit=1`, { key })).headers.get('etag')!
+    const headers = { 'if-match': await read() }
+    const change = () => call('PUT', `${path}/track`, { key, body: { track_ids: [track_id, track_id] }, headers })
+    expect([(await change()).status, (await change()).status]).toEqual([200, 412])
+    expect(await read()).not.toBe(headers['if-match'])
+    // PUT does not compare the version of the playlist itself.
+    expect((await call('GET', path, { key })).headers.get('etag')).toBeNull()
   })
 
   it('returns 412 with the resource as it is now if someone else was first, and changes nothing', async () => {
