@@ -136,7 +136,7 @@ function methodOf(name: string, operation: Operation, types: Types): Method {
   if (operation.body) {
     const schema = toSchema(operation.body, 'input')
     const type = `types.${types.declare(`${typeName}Body`, schema)}`
-    const isRequired = ((schema.required ?? []) as string[]).length > 0
+    const isRequired = 'anyOf' in schema || ((schema.required ?? []) as string[]).length > 0
     signature.push(isRequired ? `body: ${type}` : `body: ${type} | None = None`)
     passed.push('body')
     request.push(isRequired ? 'body=body' : 'body=body or {}')

@@ -1,13 +1,14 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 
 import { Id } from './common.ts'
 import { operations } from './index.ts'
-import { type PlayScope, PlaySessionCreate } from './play.ts'
+import { PlayScope, PlaySessionCreate } from './play.ts'
+import { ShareUpdate } from './share.ts'
 
 /**
  * The operations as the OpenAPI document and all clients have them; the service does not import this file. It has one operation that creates play
  * sessions, but to OpenAPI its path is the same as that of `getPlaySession`, and its body requires a different id for each scope. Here, it is
- * three operations.
+ * three operations. The body of `createShare` has four forms, each with the fields that it requires.
  */
 
 const { createPlaySession, ...others } = operations
@@ -35,6 +36,33 @@ export const clientOperations = {
     playlist_id: Id,
   }),
   ...others,
+  createShare: {
+    ...operations.createShare,
+    body: z.union([
+      /** Settings of a share, and the resource that it shows. */
+      ShareUpdate.extend({
+        /** Kind of the resource to share. It cannot change. */
+        scope: PlayScope,
+        /** Id of the collection, track or playlist to share. */
+        id: Id,
+      }).meta({ id: 'ShareCreate' }),
+      /** The collection is named by its id alone. */
+      ShareUpdate.extend({
+        /** The collection to share, instead of `scope` and `id`. */
+        collection_id: Id,
+      }).meta({ id: 'CollectionShareCreate' }),
+      /** The track is named by its id alone. */
+      ShareUpdate.extend({
+        /** The track to share, instead of `scope` and `id`. */
+        track_id: Id,
+      }).meta({ id: 'TrackShareCreate' }),
+      /** The playlist is named by its id alone. */
+      ShareUpdate.extend({
+        /** The playlist to share, instead of `scope` and `id`. */
+        playlist_id: Id,
+      }).meta({ id: 'PlaylistShareCreate' }),
+    ]),
+  },
 }
 export type ClientOperations = typeof clientOperations
 export type ClientOperationName = keyof ClientOperations

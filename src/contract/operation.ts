@@ -47,7 +47,8 @@ interface Description {
   query?: z.ZodObject
   /** The request headers that the operation reads. The names are in lower case. */
   headers?: z.ZodObject
-  body?: z.ZodObject
+  /** The table for clients may have several forms of a body (client_operations.ts). */
+  body?: z.ZodObject | z.ZodUnion<readonly z.ZodObject[]>
   /** Maximum bytes of the body, if it is not the default. */
   body_size?: number
   /** Set if the JSON of the body may also be sent as `text/plain`, for which browsers send no preflight request. */

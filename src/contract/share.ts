@@ -125,12 +125,20 @@ export const ShareUpdate = z.strictObject({
   password: z.string().min(MIN_PASSWORD).max(MAX_PASSWORD).nullable().optional(),
 })
 
+// The handler requires either `scope` and `id` or one of the other ids. The clients have a type for each form (client_operations.ts).
 export const ShareCreate = ShareUpdate.extend({
   /** Kind of the resource to share. It cannot change. */
-  scope: PlayScope,
+  scope: PlayScope.optional(),
   /** Id of the collection, track or playlist to share. */
-  id: Id,
+  id: Id.optional(),
+  /** The collection to share, instead of `scope` and `id`. */
+  collection_id: Id.optional(),
+  /** The track to share, instead of `scope` and `id`. */
+  track_id: Id.optional(),
+  /** The playlist to share, instead of `scope` and `id`. */
+  playlist_id: Id.optional(),
 })
+export type ShareCreate = z.infer<typeof ShareCreate>
 
 const tag = 'Shares'
 const params = z.object({

@@ -46,6 +46,17 @@ describe('a call', () => {
     await client.get('/v1/track', { query: { include: ['nonsense'] } })
   })
 
+  it('accepts each form of the body of a share, and none that lacks an id', async () => {
+    const client = await serve(good)
+    await client.post('/v1/share', { body: { scope: 'track', id: 'a', title: 'A' } })
+    await client.post('/v1/share', { body: { playlist_id: 'a', title: 'A' } })
+    // @ts-expect-error -- lacks `id`
+    await client.post('/v1/share', { body: { scope: 'track' } })
+    // @ts-expect-error -- lacks all of them
+    await client.post('/v1/share', { body: { title: 'A' } })
+    expect(requests.map(({ url }) => url)).toEqual(Array.from({ length: 4 }, () => '/v1/share'))
+  })
+
   it('is repeated when the connection is lost, and a repeated POST has the same Idempotency-Key', async () => {
     const client = await serve(hangUp, json(500, { ok: false, message: 'x', code: 'internal' }), good)
     expect((await client.post('/v1/collection', { body: { title: 'A' } })).ok).toBe(true)

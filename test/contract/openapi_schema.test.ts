@@ -9,6 +9,7 @@ interface Schema {
   $ref?: string
   type?: string | string[]
   properties?: Record<string, Schema>
+  required?: string[]
   anyOf?: Schema[]
   oneOf?: Schema[]
   discriminator?: { propertyName: string; mapping: Record<string, string> }
@@ -21,8 +22,13 @@ interface Schema {
 interface Response {
   headers?: object
 }
+interface Described {
+  parameters?: object[]
+  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  responses: Record<string, Response>
+}
 interface Document {
-  paths: Record<string, Record<string, { parameters?: object[]; responses: Record<string, Response> }>>
+  paths: Record<string, Record<string, Described>>
   components: { schemas: Record<string, Schema>; responses: Record<string, Response> }
 }
 const document = openApiDocument(operations) as unknown as Document
@@ -51,6 +57,17 @@ describe('the schemas', () => {
     }
     const { mapping } = document.components.schemas.TonearmEvent!.discriminator!
     expect(mapping['track.ready']).toBe('#/components/schemas/TrackReadyEvent')
+  })
+
+  it('have four forms of the body of a share, each with the fields that it requires', () => {
+    const { requestBody } = document.paths['/v1/share']!.post!
+    const forms = requestBody!.content['application/json'].schema.anyOf!.map(({ $ref }) => $ref!.split('/').at(-1)!)
+    expect(forms.map((name) => [name, document.components.schemas[name]!.required])).toEqual([
+      ['ShareCreate', ['scope', 'id']],
+      ['CollectionShareCreate', ['collection_id']],
+      ['TrackShareCreate', ['track_id']],
+      ['PlaylistShareCreate', ['playlist_id']],
+    ])
   })
 
   it('use anyOf for null only with a named schema', () => {

@@ -8,7 +8,7 @@ const LIMITS = new Map(standardLimits().map((limit) => [limit.name, limit]))
 /** Returns the limits of an operation as name, amount and scope: its own, those of its fields, and its rate. */
 export function limitsOfOperation(operation: Operation): string[][] {
   const { limits = [], query, body, body_size, access, is_report } = operation
-  const has = (part: Operation['body'], field: string) => part !== undefined && field in part.shape
+  const has = (part: Operation['body'], field: string) => part !== undefined && 'shape' in part && field in part.shape
   const names = [
     ...limits,
     ...(has(query, 'limit') ? ['page_size'] : []),

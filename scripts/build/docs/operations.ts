@@ -8,7 +8,7 @@ import type { OperationExample } from '../openapi.ts'
 import { codeBlock, describedHtml, escapeHtml, inlineCode } from './html.ts'
 import { limitsOfOperation } from './limits.ts'
 import { samplesOf } from './samples.ts'
-import { type Field, fieldList, fieldMarkdown, fieldsOf, type Schema } from './schema.ts'
+import { type Field, fieldList, fieldMarkdown, fieldsOf, joinForms, type Schema } from './schema.ts'
 import type { Link, Page } from './shell.ts'
 
 /** Pages of the API reference: one for each tag, one for the objects that responses contain. */
@@ -49,6 +49,14 @@ export const pageOfTag = (tag: string) => `/docs/api/${slugOf(tag)}`
 export const titleOf = (summary: string) =>
   summary.split(/[;:] | \(|\. |, (?=or |and |newest|oldest|in |signed|with|up to|at most|first what)/)[0]!
 
+/** Returns a body with one list of fields, if it has several forms. */
+function withJoinedForms(body: Content, { components }: Document): Content {
+  const forms = body.content['application/json'].schema.anyOf?.map(
+    ({ $ref = '' }) => components.schemas[$ref.split('/').at(-1)!]!,
+  )
+  return forms ? { content: { 'application/json': { schema: joinForms(forms) } } } : body
+}
+
 export function entriesOf(
   operations: Operations,
   document: Document,
@@ -62,7 +70,13 @@ export function entriesOf(
     const parameters = described.parameters.map((parameter) =>
       '$ref' in parameter ? document.components.parameters[parameter.$ref.split('/').at(-1)!]! : parameter,
     )
-    return { name: name as OperationName, operation, described: { ...described, parameters }, example }
+    const requestBody = described.requestBody && withJoinedForms(described.requestBody, document)
+    return {
+      name: name as OperationName,
+      operation,
+      described: { ...described, parameters, ...(requestBody && { requestBody }) },
+      example,
+    }
   })
 }
 

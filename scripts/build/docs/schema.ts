@@ -39,6 +39,15 @@ export interface Field {
 export const fieldsOf = ({ properties = {}, required = [] }: Schema): Field[] =>
   Object.entries(properties).map(([name, schema]) => ({ name, schema, required: required.includes(name) }))
 
+/** Returns one list of the fields of all forms of a body. A field is required if each form requires it. */
+export function joinForms(forms: Schema[]): Schema {
+  const required = forms.map((form) => new Set(form.required))
+  const properties = Object.assign({}, ...forms.toReversed().map((form) => form.properties)) as NonNullable<
+    Schema['properties']
+  >
+  return { properties, required: Object.keys(properties).filter((name) => required.every((names) => names.has(name))) }
+}
+
 const code = (value: unknown) => `<code>${escapeHtml(JSON.stringify(value))}</code>`
 const alternatives = ({ anyOf, oneOf }: Schema) => anyOf ?? oneOf ?? []
 

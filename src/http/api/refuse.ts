@@ -45,7 +45,7 @@ export function refuse(operation: Operation, target: Target, error: z.core.$ZodE
 /** Returns the message for an unknown field. It suggests a field only for the outermost object, because deeper ones may have several schemas. */
 function unknownField(operation: Operation, target: Target, path: string[], key: string): string {
   const schema = target === 'json' ? operation.body : operation.query
-  const known = path.length === 0 && schema && nearestName(key, Object.keys(schema.shape))
+  const known = path.length === 0 && schema && 'shape' in schema && nearestName(key, Object.keys(schema.shape))
   return known ? `${UNKNOWN}; did you mean ${known}?` : UNKNOWN
 }
 

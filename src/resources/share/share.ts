@@ -8,8 +8,9 @@ import { recordEvents } from '../../adapters/db/record_event.ts'
 import { TABLE_OF } from '../../adapters/db/schema/library.ts'
 import { type ShareRow, shares } from '../../adapters/db/schema/shares.ts'
 import type { Context, Handlers } from '../../context.ts'
-import type { Share, shareOperations } from '../../contract/share.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { PlayScope } from '../../contract/play.ts'
+import type { Share, ShareCreate, shareOperations } from '../../contract/share.ts'
+import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
 import { shardsQuery } from '../../domain/listening_objects.ts'
 import { FIND_RESOURCE } from '../keys/access.ts'
@@ -64,6 +65,23 @@ const slugTaken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or
 const isUnusedSlug = (slug: string, id: string) =>
   sql`not exists (select 1 from retired_slugs where retired_slugs.slug = ${slug} and retired_slugs.share_id <> ${id})`
 
+/** Returns the resource that a request names, by `scope` and `id` or by the id of its kind. */
+function sharedResource({ scope, id, ...ids }: Pick<ShareCreate, 'scope' | 'id' | `${PlayScope}_id`>) {
+  const named = PlayScope.options.flatMap((scope) => {
+    const id = ids[`${scope}_id`]
+    return id === undefined ? [] : [{ scope, id }]
+  })
+  const pair = scope === undefined ? (id === undefined ? null : 'id') : 'scope'
+  const [first, second] = [...(pair ? [pair] : []), ...named.map(({ scope }) => `${scope}_id`)]
+  if (first === undefined)
+    throw invalid('scope', 'is required with id, or instead of both: collection_id, track_id or playlist_id')
+  if (second !== undefined) throw invalid(second, `must not be sent together with ${first}`)
+  if (named[0]) return named[0]
+  if (scope === undefined) throw invalid('scope', 'is required with id')
+  if (id === undefined) throw invalid('id', 'is required with scope')
+  return { scope, id }
+}
+
 export const shareHandlers: Handlers<typeof shareOperations> = {
   async listShares({ query: { limit, offset, include, ...filters } }, context) {
     const { db, principal } = context
@@ -81,8 +99,11 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
     return { count, shares: rows.map((row, at) => ({ ...toShare(context, row), ...parts[at] })) }
   },
 
-  async createShare({ body: { scope, id, slug = null, password, ...restrictions } }, context) {
+  async createShare({ body }, context) {
     const { db, now, principal } = context
+    const { scope, id } = sharedResource(body)
+    const { scope: _scope, id: _id, collection_id: _c, track_id: _t, playlist_id: _p, ...settings } = body
+    const { slug = null, password, ...restrictions } = settings
     const { organization_id } = principal
     await FIND_RESOURCE[scope](context, id)
     const values = {

@@ -52,7 +52,7 @@ describe('a change with If-Match', () => {
     }
   })
 
-  it('accepts the ETag of a read, also if a proxy made it weak', async () => {
+  it('accepts the ETag of a read, even after a proxy made it weak', async () => {
     for (const { key, path, put, title } of await resources()) {
       for (const prefix of ['', 'W/']) {
         const { headers: read } = await call('GET', path, { key })

@@ -179,8 +179,8 @@ it.each([
 
 it('the message about a missing field also names one that does not exist', async () => {
   const { key } = await anOrganization()
-  const answer = await call('POST', '/v1/share', { key, body: { scope: 'collection', collection_id: 'x' } })
-  expect(answer.body.message).toBe('id: is required; collection_id: is not a known field')
+  const answer = await call('POST', '/v1/webhook_endpoint', { key, body: { address: 'https://a.example' } })
+  expect(answer.body.message).toBe('url: is required; address: is not a known field')
 })
 
 it('docs_url leads to the paragraph about the code', async () => {

@@ -123,6 +123,41 @@ describe('a share', () => {
     expect(await hashPassword('same')).not.toBe(await hashPassword('same'))
   })
 
+  it('shares the resource that collection_id, track_id or playlist_id names', async () => {
+    const playlist_id = await aPlaylist(key, [track_id])
+    for (const [scope, id] of Object.entries({ collection: collection_id, track: track_id, playlist: playlist_id })) {
+      const body = { [`${scope}_id`]: id, title: 'By its id' }
+      const { share } = await ok('POST', '/v1/share', { key, body })
+      expect(share).toMatchObject({ scope, resource_id: id, title: 'By its id' })
+    }
+    await expectError(404, 'not_found', 'POST', '/v1/share', { key, body: { track_id: collection_id } })
+  })
+
+  it.each([
+    ['nothing', {}, 'scope is required with id, or instead of both: collection_id, track_id or playlist_id'],
+    ['a scope alone', { scope: 'track' }, 'id is required with scope'],
+    ['an id alone', { id: UNKNOWN_ID }, 'scope is required with id'],
+    [
+      'both forms',
+      { scope: 'track', id: UNKNOWN_ID, track_id: UNKNOWN_ID },
+      'track_id must not be sent together with scope',
+    ],
+    [
+      'a scope and the id of its kind',
+      { scope: 'track', track_id: UNKNOWN_ID },
+      'track_id must not be sent together with scope',
+    ],
+    ['an id twice', { id: UNKNOWN_ID, playlist_id: UNKNOWN_ID }, 'playlist_id must not be sent together with id'],
+    [
+      'two kinds',
+      { track_id: UNKNOWN_ID, collection_id: UNKNOWN_ID },
+      'track_id must not be sent together with collection_id',
+    ],
+  ])('refuses a request with %s', async (_, body, message) => {
+    const error = await expectError(400, 'invalid_request', 'POST', '/v1/share', { key, body })
+    expect(error.message).toBe(message)
+  })
+
   it("requires valid settings and an existing resource of the caller's organization", async () => {
     const send = (body: object) => ['POST', '/v1/share', { key, body }] as const
     const stranger = await anOrganization()

@@ -24,7 +24,7 @@ const isValidBody = (name: OperationName, text: string) =>
 
 function bodyAttempts(name: OperationName, path: string, valid: object, random: () => number): Attempt[] {
   const { body, body_size = MAX_BODY_BYTES, is_text } = operationsByName[name]!
-  if (!body) return []
+  if (!body || !('shape' in body)) return []
   // A body above the size limit is refused before it is parsed.
   const large = (text: string) => new TextEncoder().encode(text).length > body_size
   const hostile = hostileBodies(body, valid, random).map((text) =>
@@ -99,7 +99,7 @@ function pathAttempts(
 
 function headerAttempts(name: OperationName, path: string): Attempt[] {
   const { headers, method, access } = operationsByName[name]!
-  const matches = ['""', '"a"', '-1', '1.5', '1e3', 'W/"1"', '"1", "2"', '9'.repeat(16), 'x'.repeat(9000), "'"]
+  const matches = ['""', '"a"', '-1', '1.5', '1e3', 'W/1', 'w/"1"', '"1", "2"', '9'.repeat(16), 'x'.repeat(9000), "'"]
   const refused = (header: string) => (value: string) => ({ path, headers: { [header]: value }, valid: false })
   return [
     ...(headers ? matches : []).map(refused('if-match')),
