@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 
 import { MAX_SLUG } from '../../../contract/facts.ts'
 import type { ShareLink } from '../../base/api.ts'
@@ -8,7 +9,9 @@ import { Button } from '../../ui/controls/button.tsx'
 import { TextField } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'
 import { isNaming, stateOf } from './link.ts'
+import { NeedsLink } from './needs_link.tsx'
 import type { Shared } from './open_share.ts'
+import { PartOfTrack } from './part_of_track.tsx'
 import { revoke } from './revoke.ts'
 import { TemporaryLink } from './temporary_link.tsx'
 import { type EditedLink, NEW } from './use_link.ts'
@@ -19,7 +22,7 @@ interface Properties {
   link: EditedLink
 }
 
-/** The rare settings and actions: another address or title, other links, links for a day, and revoking the link. */
+/** The rare settings and actions: another address or title, a link to a part, other links, links for a day, and revoking the link. */
 export function MoreSharing({ shared, title, link }: Properties) {
   const client = useClient()
   const { faults, draft, edit, save, entries, choose } = link
@@ -59,6 +62,11 @@ export function MoreSharing({ shared, title, link }: Properties) {
           )}
         </Form>
       </More>
+      <More title={t('Link to a part')}>
+        <NeedsLink link={link} reason={t('First create the link.')}>
+          {({ url }) => <PartOfTrack shared={shared} url={url} />}
+        </NeedsLink>
+      </More>
       <More title={t('Other links')}>
         <OtherLinks link={link} onRevoke={end} />
         <div class="actions">
@@ -81,12 +89,16 @@ export function MoreSharing({ shared, title, link }: Properties) {
   )
 }
 
-const More = ({ title, isOpen, children }: { title: string; isOpen?: boolean; children: ComponentChildren }) => (
-  <details open={isOpen}>
-    <summary>{title}</summary>
-    <div>{children}</div>
-  </details>
-)
+/** A part of the dialog that is closed at first. Its content is created when it is opened. */
+function More({ title, isOpen = false, children }: { title: string; isOpen?: boolean; children: ComponentChildren }) {
+  const [wasOpen, setWasOpen] = useState(isOpen)
+  return (
+    <details open={isOpen} onToggle={(event) => event.currentTarget.open && setWasOpen(true)}>
+      <summary>{title}</summary>
+      <div>{wasOpen && children}</div>
+    </details>
+  )
+}
 
 function OtherLinks({ link, onRevoke }: { link: EditedLink; onRevoke: (link: ShareLink) => Promise<void> }) {
   const others = link.entries.filter(({ id }) => id !== link.link?.id)
