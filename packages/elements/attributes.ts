@@ -18,6 +18,7 @@ export interface PlayerAttributes<Flag = boolean> {
   'expires-in'?: number | string | undefined
   track?: string | number | undefined
   start?: string | number | undefined
+  end?: string | number | undefined
   autoplay?: Flag | undefined
   loop?: '' | 'all' | 'one' | 'none' | undefined
   shuffle?: Flag | undefined

@@ -84,6 +84,10 @@ export class FakeAudio extends EventTarget {
     this.#soon('pause')
   }
 
+  /** Continues playback for this many seconds, without an event. */
+  pass(seconds: number) {
+    if (!this.paused) this.#time = Math.min(FakeAudio.seconds, this.#time + seconds)
+  }
   /** Continues playback for this many seconds. */
   advance(seconds: number) {
     this.#time = Math.min(FakeAudio.seconds, this.#time + seconds)

@@ -101,7 +101,7 @@ describe('play', () => {
 
 describe('the end of a track', () => {
   const options = (loop: PlaybackOptions['loop']) => ({ loop }) as PlaybackOptions
-  const at = (index: number, sleep: 'track' | null = null) => ({ index, order: [0, 1, 2], sleep })
+  const at = (index: number, sleep: 'track' | null = null) => ({ index, order: [0, 1, 2], sleep, clip: null })
 
   test('is followed by the next track, the first one, the same one or none', () => {
     expect(afterEnded(at(0), options('none'))).toEqual({ next: 'play', index: 1 })

@@ -5,7 +5,7 @@ import { failureAdvice, setupAdvice, valueAdvice } from '../../src/elements/play
 import { faultOf, isUnderstood, readHash, readSkip, shareLink } from '../../src/elements/player/attributes.ts'
 import { type Commands, commandsOf, keyCommand, type Player } from '../../src/elements/player/commands.ts'
 import { ListenerSettings } from '../../src/elements/player/listener_settings.ts'
-import { withTime } from '../../src/elements/player/menu.ts'
+import { partLink } from '../../src/elements/shared/part_link.ts'
 
 /** Player features besides sound: memory, links, keys, chapters, and console advice for developers. */
 
@@ -71,17 +71,35 @@ describe('memory', () => {
 
 describe('links', () => {
   test('specify the track and the start position', () => {
-    expect(readHash('#t=1:30&track=2')).toEqual({ track: '2', position: 90 })
-    expect(readHash('#t=75')).toEqual({ position: 75 })
+    expect(readHash('#t=1:30&track=2')).toEqual({ track: '2', position: 90, clip: null })
+    expect(readHash('#t=75')).toEqual({ position: 75, clip: null })
     expect([readHash(''), readHash('#chapter')]).toEqual([{}, {}])
   })
+  test.each([
+    ['62,75', 62, 75],
+    ['1:02,1:15', 62, 75],
+    ['npt:0:01:02.5,75', 62.5, 75],
+    ['62%2C75', 62, 75],
+    [',75', 0, 75],
+  ])('specify the part of a track: t=%s', (t, start, end) =>
+    expect(readHash(`#track=2&t=${t}`)).toEqual({ track: '2', position: start, clip: { start, end } }),
+  )
+  test.each(['75,62', '62,62', '62,', '62,x', ','])('have no part without an end after its start: t=%s', (t) =>
+    expect(readHash(`#t=${t}`)).toEqual({ position: Number.parseInt(t) || 0, clip: null }),
+  )
   test('point to the page or the specified URL, with the track and a time', () => {
     const page = 'https://band.example/record?x=1#top'
     expect(shareLink(null, page, 1)).toBeNull()
     expect(shareLink('', page, null)).toBe('https://band.example/record?x=1')
     expect(shareLink('/listen', page, 3)).toBe('https://band.example/listen#track=3')
-    expect(withTime(shareLink('', page, 2)!, 75.9)).toBe('https://band.example/record?x=1#track=2&t=75')
-    expect(readHash(new URL(withTime(shareLink('', page, 2)!, 75.9)).hash)).toEqual({ track: '2', position: 75 })
+    expect(shareLink('none', page, 1)).toBeNull()
+    const link = shareLink('', page, 2)!
+    expect(partLink(link, 75, null)).toBe('https://band.example/record?x=1#track=2&t=75')
+    expect(partLink(link, 62, 75.5)).toBe('https://band.example/record?x=1#track=2&t=62,75.5')
+    expect(partLink(link, null, 75)).toBe('https://band.example/record?x=1#track=2&t=,75')
+    expect(partLink(link, null, null)).toBe(link)
+    const clip = { start: 62, end: 75.5 }
+    expect(readHash(new URL(partLink(link, 62, 75.5)).hash)).toEqual({ track: '2', position: 62, clip })
   })
 })
 

@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
+import { readTime, timeText } from '../../src/studio/base/clock.ts'
 import { readJson, readLines } from '../../src/studio/features/track/chapter_import.ts'
-import {
-  chaptersFrom,
-  faultsOf,
-  newRow,
-  readTime,
-  rowsFrom,
-  sorted,
-  timeText,
-} from '../../src/studio/features/track/chapter_rows.ts'
+import { chaptersFrom, faultsOf, newRow, rowsFrom, sorted } from '../../src/studio/features/track/chapter_rows.ts'
 
 /** Tests the rows and the import of chapters without a browser. */
 

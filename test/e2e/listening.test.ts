@@ -12,7 +12,7 @@ import { must, TIMEOUT } from './steps.ts'
  * service has counted. The tests run at the same time, because they wait for sound.
  */
 
-const CASES = ['Seeks', 'Restored', 'Tabs', 'Offline', 'Killed'] as const
+const CASES = ['Seeks', 'Restored', 'Part', 'Tabs', 'Offline', 'Killed'] as const
 const TEN = 10
 /** Seconds of a track of the album that is heard through. */
 const SHORT = 1.2
@@ -136,6 +136,14 @@ describe.concurrent('the statistics contain the seconds that were heard', () => 
     await mute(false)
     await playFor(listener, 1)
     await expectSums('track', idOf('Restored'), { visits: 1, ...(await leave(listener)) }, 0.25)
+  })
+  test('of a part, which ends within a few hundredths of a second', TIMEOUT, async () => {
+    const listener = await aListener('Part', { start: '20', end: '21.5' })
+    await listener.call('play')
+    await listener.until('pause')
+    const { heard } = await leave(listener)
+    expect(heard).toBeCloseTo(1.5, 1)
+    await expectSums('track', idOf('Part'), { visits: 1, heard })
   })
   test('of two tabs, as two visits', TIMEOUT, async () => {
     const session = await workspace.aSession(long)

@@ -73,7 +73,7 @@ test('the menu shares a timed link, sets a sleep timer and lists the keys', asyn
   const menu = page.getByRole('dialog', { name: 'More' })
   const link = menu.getByLabel('Link')
   expect(await link.inputValue()).toBe(`${new URL(page.url()).origin}/#track=1`)
-  await menu.getByLabel('Start at 1:15').check()
+  await menu.getByRole('checkbox', { name: 'Start at' }).check()
   expect(await link.inputValue()).toMatch(/#track=1&t=75$/)
   await menu.getByRole('button', { name: 'Copy' }).click()
   await menu.getByRole('button', { name: 'Copied' }).waitFor()

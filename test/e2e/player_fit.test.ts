@@ -29,7 +29,7 @@ describe('the player', () => {
   const misfits = (page: Page, least: number) =>
     page.evaluate((size) => {
       const root = document.querySelector('tonearm-player')!.shadowRoot!
-      const all = [...root.querySelectorAll('.controls :is(button, select, input), .retry')]
+      const all = [...root.querySelectorAll('.controls :is(button, select, input), .retry, .clip-button')]
       const shown = all.filter((each) => each.checkVisibility({ visibilityProperty: true }))
       const boxes = shown.map((each) => ({ name: each.className, box: each.getBoundingClientRect() }))
       const base = root.querySelector('.base')!.getBoundingClientRect()
@@ -61,7 +61,8 @@ describe('the player', () => {
       [true, ['Only'], 100, 15],
     ] as const) {
       Object.assign(alone.answers, { titles, seconds })
-      const page = await alone.open({ download: '', share: '' }, { hasTouch, isMobile: hasTouch })
+      const attributes = { download: '', share: '', start: '62', end: '75' }
+      const page = await alone.open(attributes, { hasTouch, isMobile: hasTouch })
       await player(page).evaluate((element, size) => (element.style.fontSize = `${size}px`), fontSize)
       for (const layout of ['full', 'compact', 'low'])
         for (const width of [200, 260, 290, 330, 375, 420, 480, 560, 800]) {

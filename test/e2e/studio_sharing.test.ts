@@ -1,9 +1,11 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import type { Share } from '../../src/contract/share.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
+import { findings } from './axe.ts'
+import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
@@ -124,5 +126,54 @@ test('the share dialog creates the link with the first copy, copies it again, an
   expect(await rowFor(slug).count()).toBe(0)
   expect((await fetch(url)).status).toBe(410)
   expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('the share dialog makes a link to a part of a track, which its page plays', async () => {
+  const { collection_id: id } = await must(client.post('/v1/collection', { body: { title: 'Morning bus' } }))
+  for (const name of ['Depot.mp3', 'Ring road.mp3']) await copyTrack(stack, id, name, SONG)
+  const { page, problems } = await openTab(browser, { permissions: ['clipboard-read', 'clipboard-write'] })
+  await signIn(page, stack)
+  await visit(page, `#/collection/${id}`, 'Morning bus')
+  await page.getByRole('button', { name: 'Share', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Link to a part', { exact: true }).click(TIMEOUT)
+  await dialog.getByRole('button', { name: 'Create link' }).click(TIMEOUT)
+  const player = dialog.locator('tonearm-player')
+  await player.getByRole('button', { name: 'Next track' }).click(TIMEOUT)
+  const at = (time: number) =>
+    player.evaluate((element: HTMLElementTagNameMap['tonearm-player'], value) => element.seek(value), time)
+  await at(2)
+  await dialog.getByRole('button', { name: 'Start here' }).click()
+  await at(2.5)
+  await dialog.getByRole('button', { name: 'End here' }).click()
+  const end = dialog.getByLabel('End', { exact: true })
+  expect([await dialog.getByLabel('Start', { exact: true }).inputValue(), await end.inputValue()]).toEqual([
+    '0:02',
+    '0:02.5',
+  ])
+  await end.fill('0:01')
+  await dialog.getByText('Enter a time after the start.').waitFor()
+  await end.fill('2.5')
+  expect(await findings(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Copy Link to this part' }).click()
+  const [made] = (await must(client.get('/v1/share', { query: { resource_id: id } }))).shares
+  const address = `${made!.url}#track=2&t=2,2.5`
+  expect(await clipboard(page)).toBe(address)
+  const read = (of: Locator) =>
+    of.evaluate(({ currentTime, paused, track }: HTMLElementTagNameMap['tonearm-player']) => [
+      track?.player_title,
+      currentTime,
+      paused,
+    ])
+  await dialog.getByRole('button', { name: 'Listen to it' }).click()
+  await expect.poll(() => read(player), TIMEOUT).toEqual(['Ring road', 2.5, true])
+  expect(problems).toEqual([])
+  for (const shown of [address, address.replace('/s/', '/embed/s/')]) {
+    await page.goto(shown)
+    await page.getByRole('button', { name: '0:02 – 0:02: Play the whole track' }).waitFor(TIMEOUT)
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await expect.poll(() => read(page.locator('tonearm-player')), TIMEOUT).toEqual(['Ring road', 2.5, true])
+  }
   await page.context().close()
 })

@@ -2,7 +2,7 @@ import { PLAYBACK_TTL } from '../../contract/facts.ts'
 import { timestamp } from '../../core/time.ts'
 
 /**
- * Signs the `GET` URLs of files and covers for listeners (AWS Signature Version 4); a usual play view has seven. All other URLs, which are for uploads
+ * Signs the `GET` URLs of files and covers for listeners (AWS Signature Version 4); a usual play view has eight. All other URLs, which are for uploads
  * and jobs, are signed with aws4fetch (media.ts), which imports five keys for each URL. media_url.ts chooses between these URLs and those of a domain.
  */
 

@@ -15,6 +15,7 @@ import {
 } from './policy.ts'
 import { type SessionClient, storageFault } from './session.ts'
 import {
+  type Clip,
   nextIndex,
   goTo,
   hasTrack,
@@ -36,7 +37,7 @@ export interface EngineContext {
   options: PlaybackOptions
   /**
    * Where playback may start. The first entry whose track is in the session applies; if there is none, the last entry applies, but without
-   * its position.
+   * its position and its clip.
    */
   starts: StartOptions[]
   session: SessionClient
@@ -76,23 +77,30 @@ export class Loader {
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.open())
     if (answer.tracks.length === 0) return store.set({ status: 'empty' })
-    // The position of an entry applies only to the track of the entry.
-    const start = starts.find(({ track }) => hasTrack(this.#state.session, track)) ?? { ...starts.at(-1)!, position: 0 }
+    // The position and the clip of an entry apply only to the track of the entry.
+    const found = starts.find(({ track }) => hasTrack(this.#state.session, track))
+    const start = found ?? { ...starts.at(-1)!, position: 0, clip: null }
     store.set(goTo(this.#state, start, options))
-    await this.select(this.#state.index, start.position, start.play)
+    await this.select(this.#state.index, start.position, start.play, start.clip)
   }
 
   /** Switches to a track. Skips up to `passes` tracks that cannot be played; 0 if the listener chose the track. */
-  async select(index: number, position = 0, play = this.#state.playing, passes = 0): Promise<void> {
+  async select(
+    index: number,
+    position = 0,
+    play = this.#state.playing,
+    clip: Clip | null = null,
+    passes = 0,
+  ): Promise<void> {
     const { store, session, audio } = this.#core
     const id = store.track(index)?.id
     if (id === undefined) return
     const isCurrent = this.#leave()
     const isChanged = this.#state.index !== index || !this.#state.wasReady
     const starts = play && !this.#state.playing
-    audio.clear((position > 0 && position < Infinity && position) || store.resumeAt(index))
+    audio.clear(clip || (position > 0 && position < Infinity) ? position : store.resumeAt(index))
     this.setGain(1)
-    store.set({ index, status: 'loading', code: null, loaded: null, polls: 0, ...(isChanged && { view: null }) })
+    store.set({ index, clip, status: 'loading', code: null, loaded: null, polls: 0, ...(isChanged && { view: null }) })
     if (isChanged) store.emit('trackchange', store.detail())
     if (!isCurrent()) return
     if (starts) store.set({ playing: true })
@@ -107,7 +115,7 @@ export class Loader {
   async #skip(failure: Refusal): Promise<void> {
     const next = nextIndex(this.#state, this.#core.options)
     if (isSkipped(failure) && this.#passes > 0 && next !== undefined)
-      return await this.select(next, 0, this.#state.playing, this.#passes - 1)
+      return await this.select(next, 0, this.#state.playing, null, this.#passes - 1)
     this.#refused(failure)
   }
 
@@ -123,7 +131,7 @@ export class Loader {
   async advance(index: number): Promise<void> {
     const { store, audio } = this.#core
     const ahead = this.ahead(index)
-    if (!ahead || !audio.swapTo(ahead.url)) return await this.select(index, 0, true, this.#state.order.length)
+    if (!ahead || !audio.swapTo(ahead.url)) return await this.select(index, 0, true, null, this.#state.order.length)
     const isCurrent = this.#leave()
     const { gain, view } = ahead
     this.setGain(gain)

@@ -1,11 +1,13 @@
 import { Latest, Timers } from '../retry.ts'
 import { AudioPair } from './audio_pair.ts'
 import { type EngineContext, Loader } from './loader.ts'
-import { afterEnded, effectiveVolume, isProgress, onPlay, STALL } from './policy.ts'
+import { Pauses } from './pauses.ts'
+import { afterEnded, effectiveVolume, isProgress, onPlay } from './policy.ts'
 import { Refresher } from './refresh.ts'
 import { SessionClient } from './session.ts'
 import {
   adoptSession,
+  type Clip,
   nextIndex,
   isSounding,
   type LoadedFile,
@@ -30,6 +32,7 @@ export class Playback {
   readonly #core: EngineContext
   readonly #loader: Loader
   readonly #refresher: Refresher
+  readonly #pauses: Pauses
   /** The file whose refresh is scheduled. */
   #planned: LoadedFile | null = null
   #isReporting = false
@@ -63,7 +66,8 @@ export class Playback {
         onTime: () => this.#onTime(),
         onState: () => {
           callbacks.onChange()
-          this.#watchForStall()
+          this.#pauses.watchClip()
+          this.#refresher.watchForStall()
           this.#reportHeard()
         },
         onEnded: () => this.#onEnded(),
@@ -80,6 +84,7 @@ export class Playback {
     this.#core = { source, store, options, starts: [...starts], session, audio, timers, latest, signal }
     this.#loader = new Loader(this.#core)
     this.#refresher = new Refresher(this.#core, this.#loader)
+    this.#pauses = new Pauses(this.#core, () => this.pause())
     this.changeOptions({})
   }
 
@@ -118,6 +123,7 @@ export class Playback {
     store.set({ playing: true })
     // A listener of the `play` event may have paused playback again.
     if (!this.state.playing) return
+    this.#pauses.onPlay()
     if (audio.audio.ended) audio.seek(0)
     const next = onPlay(this.state.status, this.#isStale && !audio.has(audio.time, this.duration))
     if (next === 'wait') return
@@ -139,8 +145,9 @@ export class Playback {
     const last = session ? Math.max(0, this.duration - 0.05) : Infinity
     const position = Math.min(Math.max(0, seconds), last)
     if (!Number.isFinite(position)) return
+    this.#pauses.onSeek(position)
     if (!session) {
-      this.#changeStarts({ position })
+      this.#changeStarts({ position, clip: null })
       audio.clear(position)
     } else if (status === 'ready' && this.#isStale && !audio.has(position, position + 1)) {
       audio.clear(position)
@@ -158,16 +165,28 @@ export class Playback {
     return this.time > 3 ? this.seek(0) : this.#step(-1)
   }
 
-  /** Goes to a position in the current track, or in the given `track`. Resolves to false if the session does not contain that track. */
-  async goTo({ track, position }: Pick<StartOptions, 'track' | 'position'>): Promise<boolean> {
+  /**
+   * Goes to a position in the current track, or in the given `track`, from where a clip may be played. Resolves to false if the session does not
+   * contain that track.
+   */
+  async goTo({ track, position, clip = null }: Omit<StartOptions, 'play' | 'step'>): Promise<boolean> {
     const { session, index } = this.state
     if (!session && track !== null) {
-      this.#startAt({ track, position, play: this.#core.starts[0]!.play })
+      this.#startAt({ track, position, clip, play: this.#core.starts[0]!.play })
       return true
     }
     const target = track === null ? index : indexOfTrack(session, track)
-    await (target === index ? this.seek(position) : this.#loader.select(target, position))
+    if (target === index) {
+      const isSought = this.seek(position)
+      this.setClip(clip)
+      await isSought
+    } else await this.#loader.select(target, position, this.state.playing, clip)
     return target >= 0
+  }
+
+  /** Sets the part of the current track that is played, without a seek. Null plays on to the end of the track. */
+  setClip(clip: Clip | null): void {
+    this.#pauses.setClip(clip)
   }
 
   /** Plays a track by its id or its number, counted from 1. */
@@ -195,6 +214,7 @@ export class Playback {
   changeOptions(change: Partial<PlaybackOptions>): void {
     const { store, options, audio } = this.#core
     audio.setRate(options.rate)
+    this.#pauses.watchClip()
     audio.setVolume(effectiveVolume(options.volume, this.state.gain), options.muted)
     const { session, index, view } = this.state
     if ('shuffle' in change) store.set({ order: playingOrder(session?.tracks.length ?? 0, options.shuffle, index) })
@@ -208,20 +228,14 @@ export class Playback {
    * cancels the timer.
    */
   sleepAt(sleep: number | 'track' | null): void {
-    const { store, timers } = this.#core
-    store.set({ sleep })
-    timers.stop('sleep')
-    if (typeof sleep === 'number')
-      timers.after('sleep', sleep - Date.now(), () => {
-        store.set({ sleep: null })
-        this.pause()
-      })
+    this.#pauses.sleepAt(sleep)
   }
 
   /** Start options with which another playback continues at the same position. */
   get resumePoint(): StartOptions {
     const { id } = this.#core.store.track() ?? {}
-    return id ? { track: id, position: this.time, play: this.state.playing } : this.#core.starts[0]!
+    const { playing: play, clip } = this.state
+    return id ? { track: id, position: this.time, clip, play } : this.#core.starts[0]!
   }
 
   close(): void {
@@ -244,7 +258,8 @@ export class Playback {
     const { starts, options } = this.#core
     const index = nextIndex(this.state, options, by)
     if (index !== undefined) return await this.#loader.select(index)
-    if (!this.state.session) for (const start of starts) start.step = (start.step ?? 0) + by
+    if (!this.state.session)
+      for (const start of starts) Object.assign(start, { step: (start.step ?? 0) + by, clip: null })
     // `next` does nothing at the last track; `previous` restarts the first track.
     if (!this.state.session || by < 0) await this.seek(0)
   }
@@ -270,6 +285,7 @@ export class Playback {
     if (isProgress(attempts, currentTime)) store.set({ attempts: { ...attempts, failures: 0 }, polls: 0 })
     store.emit('timeupdate', { currentTime, duration })
     this.#callbacks.onTime()
+    this.#pauses.watchClip()
     this.#refresher.prefetch(duration - currentTime)
   }
 
@@ -297,18 +313,5 @@ export class Playback {
       if (after.next === 'wait') void this.#loader.select(after.index)
     } else if (after.index === this.state.index) void this.seek(0).then(() => this.play())
     else void this.#loader.advance(after.index)
-  }
-
-  /** Reloads the file after a long stall, because a dead connection does not always cause an error. */
-  #watchForStall(): void {
-    const { timers, audio } = this.#core
-    const isStalled = () => audio.isWaiting && this.state.status === 'ready'
-    if (!isStalled()) return timers.stop('stall')
-    if (timers.isRunning('stall')) return
-    const loadedBefore = audio.loadedUntil
-    timers.after('stall', STALL, () => {
-      if (audio.loadedUntil > loadedBefore) this.#watchForStall()
-      else if (isStalled() && this.state.playing) void this.#loader.recover(true)
-    })
   }
 }

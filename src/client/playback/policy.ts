@@ -83,14 +83,17 @@ export function onPlay(status: Status, needsUrl: boolean): 'wait' | 'reload' | '
 
 export type AfterEnded =
   | { next: 'stop' }
-  /** Continues with another track or the same one. `wait`: the sleep timer has ended with this track, so the next one does not start. */
+  /** Continues with another track or the same one. `wait`: the sleep timer or the clip has ended with this track, so the next one does not start. */
   | { next: 'play' | 'wait'; index: number }
 
 /** Decides where playback continues after the end of a track. */
-export function afterEnded(state: Pick<State, 'index' | 'order' | 'sleep'>, options: PlaybackOptions): AfterEnded {
+export function afterEnded(
+  state: Pick<State, 'index' | 'order' | 'sleep' | 'clip'>,
+  options: PlaybackOptions,
+): AfterEnded {
   const index = options.loop === 'one' ? state.index : nextIndex(state, options)
   if (index === undefined) return { next: 'stop' }
-  return { next: state.sleep === 'track' ? 'wait' : 'play', index }
+  return { next: state.sleep === 'track' || state.clip ? 'wait' : 'play', index }
 }
 
 /** Milliseconds without sound and without new data after which the connection is considered dead. */

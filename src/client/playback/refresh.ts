@@ -1,13 +1,14 @@
 import type { EngineContext, Loader } from './loader.ts'
-import { afterCheck, afterRefresh, checkDelay, mayGetBetter, refreshDelay, RETRY } from './policy.ts'
+import { afterCheck, afterRefresh, checkDelay, mayGetBetter, refreshDelay, RETRY, STALL } from './policy.ts'
 import { nextIndex, type LoadedFile, type State } from './state.ts'
 
 /** Seconds before the end of a track at which the next one is loaded. */
 const AHEAD = 20
 
 /**
- * Does the background work while a track plays: replaces URLs before they expire, replaces a preliminary file with the final one, and
- * preloads the next track. A paused player sends no requests unless its track is preliminary; it checks its URL when playback resumes.
+ * Does the background work while a track plays: replaces URLs before they expire, replaces a preliminary file with the final one, preloads the
+ * next track, and reloads a file that stalls. A paused player sends no requests unless its track is preliminary; it checks its URL when playback
+ * resumes.
  */
 export class Refresher {
   readonly #core: EngineContext
@@ -42,9 +43,9 @@ export class Refresher {
    */
   prefetch(remaining: number): void {
     const { store, options } = this.#core
-    const { playing, index, loaded, order, sleep } = this.#state
+    const { playing, index, loaded, order, sleep, clip } = this.#state
     const next = options.loop === 'one' ? undefined : nextIndex({ order, index }, options)
-    if (!playing || remaining > AHEAD || next === undefined || next === index || sleep === 'track') return
+    if (!playing || remaining > AHEAD || next === undefined || next === index || sleep === 'track' || clip) return
     const key = `${loaded?.url} ${store.track(next)?.id}`
     if (this.#prefetched === key) return
     this.#prefetched = key
@@ -105,6 +106,19 @@ export class Refresher {
     if (this.#state.loaded !== loaded) return
     if (after.next === 'hand-over' && (await this.#handOver(after.file))) return
     if (this.#state.loaded === loaded) this.plan()
+  }
+
+  /** Reloads the file after a long stall, because a dead connection does not always cause an error. */
+  watchForStall(): void {
+    const { timers, audio } = this.#core
+    const isStalled = () => audio.isWaiting && this.#state.status === 'ready'
+    if (!isStalled()) return timers.stop('stall')
+    if (timers.isRunning('stall')) return
+    const loadedBefore = audio.loadedUntil
+    timers.after('stall', STALL, () => {
+      if (audio.loadedUntil > loadedBefore) this.watchForStall()
+      else if (isStalled() && this.#state.playing) void this.#loader.recover(true)
+    })
   }
 
   async #handOver(file: LoadedFile): Promise<boolean> {

@@ -17,6 +17,12 @@ export interface TimedView {
   until: number
 }
 
+/** A part of a track, in seconds. Playback pauses at its end. */
+export interface Clip {
+  start: number
+  end: number
+}
+
 /** `ready`, or the reason why the player cannot play. */
 export type Status = 'loading' | 'ready' | 'processing' | 'offline' | 'expired' | 'empty' | 'failed'
 
@@ -55,6 +61,8 @@ export interface State {
   /** The indices of the tracks in playing order. */
   order: readonly number[]
   view: PlayView | null
+  /** The part of the track that is played; null for all of it. */
+  clip: Clip | null
   /** Whether the listener wants playback. Stays true when the session ends, so that a new session continues playback; see `isSounding`. */
   playing: boolean
   loaded: LoadedFile | null
@@ -79,6 +87,7 @@ export const initialState = (status: Status): State => ({
   index: 0,
   order: [],
   view: null,
+  clip: null,
   playing: false,
   loaded: null,
   prefetched: null,
@@ -139,6 +148,8 @@ export interface PlaybackOptions {
 export interface StartOptions {
   track: string | null
   position: number
+  /** The part of the track to play, which contains the position. */
+  clip?: Clip | null
   play: boolean
   /** Number of tracks to move from `track`, negative for backward. Set by `next` and `previous` before a session is open. */
   step?: number

@@ -80,17 +80,27 @@ export function readOptions(host: Host, current?: PlaybackOptions): PlaybackOpti
   }
 }
 
+/** Returns where to start, and the clip if there is an end after it. */
+function partOf(start: string | null, end: string | null): Pick<StartOptions, 'position' | 'clip'> {
+  const [from, until] = [seconds(start), seconds(end)]
+  return { position: from, clip: until > from ? { start: from, end: until } : null }
+}
+
 export const readStart = (host: Host): StartOptions => ({
   track: host.getAttribute('track'),
-  position: seconds(host.getAttribute('start')),
+  ...partOf(host.getAttribute('start'), host.getAttribute('end')),
   play: host.hasAttribute('autoplay'),
 })
 
-/** Reads the position and the track from the hash of a URL, such as `#t=90` or `#t=1:30&track=2`. */
+/**
+ * Reads the position, the clip and the track from the hash of a URL, such as `#t=90`, `#t=1:02,1:15&track=2` or `#t=,75` (Media Fragments URI,
+ * 4.2.1).
+ */
 export function readHash(hash: string): Partial<StartOptions> {
   const params = new URLSearchParams(hash.replace(/^#/, ''))
   const [track, t] = [params.get('track'), params.get('t')]
-  return { ...(track && { track }), ...(t && { position: seconds(t) }) }
+  const [start = '', end = ''] = t?.replace(/^npt:/, '').split(',') ?? []
+  return { ...(track && { track }), ...(t && partOf(start, end)) }
 }
 
 /** Returns by how many seconds the two skip buttons go back and forward. */
@@ -101,10 +111,10 @@ export function readSkip(value: string | null): readonly [number, number] {
 
 /**
  * Returns the link to share: the value of the attribute, or the URL of the page if the value is empty. The track is added to both. Null if
- * there is no attribute.
+ * there is no attribute, or if it is `none`.
  */
 export function shareLink(value: string | null, page: string, track: number | null): string | null {
-  if (value === null) return null
+  if (value === null || value === 'none') return null
   const url = new URL(value || page, page)
   const params = new URLSearchParams(track === null ? {} : { track: String(track) })
   url.hash = params.toString()

@@ -1,3 +1,4 @@
+import type { Clip } from '../../client/playback/state.ts'
 import { keyTarget } from '../waveform/keys.ts'
 
 /** The members of the element that the controls, the keys and the lock screen use. */
@@ -12,6 +13,7 @@ export interface Player {
   volume: number
   muted: boolean
   rate: number
+  clip: Clip | null
   toggleAttribute: (name: string) => boolean
 }
 
@@ -36,6 +38,8 @@ export interface Commands extends ElementCommands {
   previous: () => void
   next: () => void
   seek: (seconds: number) => void
+  /** Plays on to the end of the track. */
+  leaveClip: () => void
   mute: () => void
   setVolume: (volume: number) => void
   setRate: (rate: number) => void
@@ -49,6 +53,7 @@ export const commandsOf = (player: Player, elementCommands: ElementCommands): Co
   previous: () => void player.previous(),
   next: () => void player.next(),
   seek: (seconds) => void player.seek(seconds),
+  leaveClip: () => void (player.clip = null),
   mute() {
     // If the volume is 0, the player would still be silent after unmuting.
     if (player.volume === 0) player.volume = 1

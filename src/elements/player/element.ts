@@ -51,7 +51,7 @@ export class TonearmPlayer extends MediaElement {
   static observedAttributes = [...attributes.SOURCE, ...attributes.OPTIONS, ...attributes.APPEARANCE]
 
   #source: Source | null = null
-  /** The values of the attributes `track` and `start` when a source was last opened. */
+  /** The values of the attributes `track`, `start` and `end` when a source was last opened. */
   #openedAt = ''
   #isOpening = false
   #view: PlayerView
@@ -139,7 +139,7 @@ export class TonearmPlayer extends MediaElement {
     const previous = this.#resumePoint
     const hash = this.hasAttribute('share') && !previous ? attributes.readHash(location.hash) : {}
     const start = { ...attributes.readStart(this), ...hash }
-    const openedAt = [this.getAttribute('track'), this.getAttribute('start')].join()
+    const openedAt = ['track', 'start', 'end'].map((name) => this.getAttribute(name)).join()
     this.#problem = null
     const source = (this.#source = attributes.readSource(this, HOME, document.baseURI))
     const fault = attributes.faultOf(source)
@@ -184,15 +184,11 @@ export class TonearmPlayer extends MediaElement {
     if (name === 'trackchange') this.#problem = null
     if (name === 'pause' || name === 'ended') this.#storePosition()
     if (name === 'play') pauseFrames(this.#source!.baseUrl)
-    if (name === 'error') this.#advise((detail as PlaybackEvents['error']).code)
+    const { code } = detail as PlaybackEvents['error']
+    if (name === 'error') void warn(({ failureAdvice }) => failureAdvice(code, this.#source!, location.origin))
     const event = new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true })
     this.#ownEvents.add(event)
     this.dispatchEvent(event)
-  }
-
-  #advise(code: string): void {
-    const source = this.#source
-    if (source) void warn(({ failureAdvice }) => failureAdvice(code, source, location.origin))
   }
 
   protected override update(): void {
@@ -258,9 +254,9 @@ export class TonearmPlayer extends MediaElement {
 
   /** Goes to the track and the position in the URL's hash after the hash has changed. */
   #followHash(): void {
-    const { track = null, position } = attributes.readHash(location.hash)
+    const { track = null, position, clip = null } = attributes.readHash(location.hash)
     if (!this.hasAttribute('share') || (track === null && position === undefined)) return
-    void this.playback?.goTo({ track, position: position ?? 0 })
+    void this.playback?.goTo({ track, position: position ?? 0, clip })
   }
 
   /** Restores the volume and speed that the listener has chosen, unless the page sets them. */
@@ -273,7 +269,9 @@ export class TonearmPlayer extends MediaElement {
   #storePosition(): void {
     const { track, currentTime, duration } = this
     this.#storedAt = currentTime
-    if (track && this.playback?.state.status === 'ready') this.#memory.storePosition(track, currentTime, duration)
+    // A listener who follows a link to a clip keeps the place in the rest of the track.
+    if (track && !this.clip && this.playback?.state.status === 'ready')
+      this.#memory.storePosition(track, currentTime, duration)
   }
 
   #watchRemote(audio: HTMLAudioElement): void {

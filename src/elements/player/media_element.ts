@@ -1,5 +1,5 @@
 import type { Playback } from '../../client/playback/playback.ts'
-import type { PlaybackOptions, SessionTrack } from '../../client/playback/state.ts'
+import type { Clip, PlaybackOptions, SessionTrack } from '../../client/playback/state.ts'
 import { setAttributes } from '../shared/dom.ts'
 import type { Overrides, PlayerTexts } from '../texts/texts.ts'
 import { readOptions } from './attributes.ts'
@@ -93,6 +93,16 @@ export abstract class MediaElement extends HTMLElement {
   }
   get tracks(): readonly SessionTrack[] {
     return this.playback?.state.session?.tracks ?? []
+  }
+  /** The part of the track that is played, in seconds; null for all of it. */
+  get clip(): Clip | null {
+    return this.playback?.state.clip ?? null
+  }
+  /** Goes to the start of a part of the track, at whose end playback pauses. Null plays on to the end of the track. */
+  set clip(clip: Clip | null) {
+    void this.#call((playback) =>
+      clip ? playback.goTo({ track: null, position: clip.start, clip }) : playback.setClip(null),
+    )
   }
   /** The `index` of the variant that is loaded, such as `mp3-128`. */
   get variant(): string | null {

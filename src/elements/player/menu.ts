@@ -1,4 +1,6 @@
-import type { button, element, setAttributes } from '../shared/dom.ts'
+import type { Clip, State } from '../../client/playback/state.ts'
+import type { button, element, setAttributes, setText } from '../shared/dom.ts'
+import { partLink } from '../shared/part_link.ts'
 import type { PlayerTexts } from '../texts/texts.ts'
 
 import css from './menu.css'
@@ -14,7 +16,10 @@ interface Kit {
   element: typeof element
   button: typeof button
   setAttributes: typeof setAttributes
+  setText: typeof setText
   clock: (seconds: number) => string
+  /** Parses a time such as `1:30`. */
+  seconds: (text: string) => number
   fill: (text: string, values: Record<string, string | number>) => string
 }
 
@@ -22,9 +27,9 @@ export interface MenuModel {
   texts: PlayerTexts
   /** The link to share, without a time; null if sharing is off. */
   link: string | null
-  sleep: number | 'track' | null
+  state: Pick<State, 'clip' | 'sleep'>
+  duration: number
   hasRemote: boolean
-  time: number
   skip: readonly [number, number]
 }
 interface Commands {
@@ -33,14 +38,76 @@ interface Commands {
 }
 
 const MINUTES = [15, 30, 45, 60]
+/** Seconds of a clip whose end was not chosen. */
+const CLIP_LENGTH = 30
+
+/**
+ * A checkbox and a time, which are the start or the end of the link. Until the box is checked, the time follows playback, so listeners can check the boxes
+ * when they hear the start and the end. They can also type the times.
+ */
+class TimeField {
+  readonly root: HTMLElement
+  readonly #label: HTMLElement
+  readonly #box: HTMLInputElement
+  readonly #input: HTMLInputElement
+  readonly #kit: Kit
+
+  constructor(kit: Kit, onChange: () => void) {
+    const { element } = kit
+    this.#kit = kit
+    this.#box = element('input', { type: 'checkbox' })
+    this.#label = element('span')
+    this.#input = element('input', { class: 'clock', type: 'text', dir: 'ltr', autocomplete: 'off' })
+    this.root = element('div', { class: 'row' }, element('label', {}, this.#box, this.#label), this.#input)
+    this.#box.addEventListener('change', onChange)
+    this.#input.addEventListener('input', () => {
+      this.#box.checked = true
+      onChange()
+    })
+    this.#input.addEventListener('keydown', (event) => {
+      const step = { ArrowUp: 1, ArrowDown: -1 }[event.key]
+      if (step === undefined) return
+      event.preventDefault()
+      this.set(Math.max(0, kit.seconds(this.#input.value) + step))
+      onChange()
+    })
+  }
+
+  /** The chosen seconds; null if the box is not checked. */
+  get value(): number | null {
+    return this.#box.checked ? this.#kit.seconds(this.#input.value) : null
+  }
+
+  /** Checks the box with a time; null clears it. */
+  set(seconds: number | null): void {
+    this.#box.checked = seconds !== null
+    if (seconds !== null) this.#input.value = this.#textOf(seconds)
+  }
+
+  /** Shows the time that the box would get. */
+  propose(seconds: number): void {
+    const text = this.#textOf(Math.floor(seconds))
+    if (!this.#box.checked && this.#input.value !== text) this.#input.value = text
+  }
+
+  show(label: string, isValid = true): void {
+    this.#kit.setText(this.#label, label)
+    this.#kit.setAttributes(this.#input, { 'aria-label': label, 'aria-invalid': isValid ? null : 'true' })
+  }
+
+  #textOf(seconds: number): string {
+    const tenths = Math.floor((seconds % 1) * 10 + 0.01)
+    return this.#kit.clock(seconds) + (tenths > 0 ? `.${tenths}` : '')
+  }
+}
 
 export class Menu {
   readonly root: HTMLElement
   readonly #kit: Kit
   readonly #opener: HTMLButtonElement
   readonly #link: HTMLInputElement
-  readonly #withTime: HTMLInputElement
-  readonly #time: HTMLElement
+  readonly #start: TimeField
+  readonly #end: TimeField
   readonly #copy: HTMLButtonElement
   readonly #share: HTMLElement
   readonly #sleepLabel: HTMLElement
@@ -50,6 +117,9 @@ export class Menu {
   readonly #keyList: HTMLElement
   readonly #keys: HTMLDetailsElement
   #model: MenuModel | null = null
+  #time = 0
+  /** The link and the part for which the times were set. The model's own state changes in place. */
+  #clip: { link: string | null; clip: Clip | null } = { link: null, clip: null }
   /** The texts that are rendered, as a key with which changes are detected. */
   #rendered = ''
 
@@ -59,13 +129,14 @@ export class Menu {
     this.#opener = opener
     this.#link = element('input', { class: 'link', readonly: true, type: 'url', dir: 'ltr' })
     this.#copy = button('text-button', () => void this.#copyLink())
-    this.#withTime = element('input', { type: 'checkbox' })
-    this.#time = element('span')
+    this.#start = new TimeField(kit, () => this.#showLink())
+    this.#end = new TimeField(kit, () => this.#showLink())
     this.#share = element(
       'div',
-      {},
+      { class: 'share' },
       element('div', { class: 'row' }, this.#link, this.#copy),
-      element('label', {}, this.#withTime, this.#time),
+      this.#start.root,
+      this.#end.root,
     )
     this.#sleepLabel = element('span')
     this.#sleep = element('select')
@@ -82,7 +153,6 @@ export class Menu {
       this.#keys,
     )
     this.#sleep.addEventListener('change', () => commands.sleep(sleepOf(this.#sleep.value)))
-    this.#withTime.addEventListener('change', () => this.#showLink())
     this.root.addEventListener('beforetoggle', (event) => event.newState === 'open' && this.#open())
     this.root.addEventListener('toggle', () =>
       this.root.querySelector<HTMLElement>(':is(input, select):not([hidden] *)')?.focus(),
@@ -99,14 +169,29 @@ export class Menu {
   }
 
   update(model: MenuModel): void {
-    const { texts, link, sleep, hasRemote } = model
+    const { texts, link, hasRemote } = model
+    const { clip, sleep } = model.state
+    const before = this.#clip
     this.#model = model
+    this.#clip = { link, clip }
+    if (link !== before.link || (clip && clip !== before.clip)) {
+      this.#start.set(clip && clip.start)
+      this.#end.set(clip && clip.end)
+    }
+    this.#showLink()
     this.#kit.setAttributes(this.root, { 'aria-label': texts.more })
     this.#share.hidden = link === null
     this.#remote.hidden = !hasRemote
     this.#render(texts, model.skip)
     const value = sleep === null ? 'off' : sleep === 'track' ? 'track' : this.#sleep.value
     if (this.#sleep.value !== value) this.#sleep.value = value
+  }
+
+  /** Shows the position of the player, which is the time of a box that is checked next. */
+  showTime(time: number): void {
+    const isSame = Math.floor(time) === Math.floor(this.#time)
+    this.#time = time
+    if (!isSame) this.#showLink()
   }
 
   #render(texts: PlayerTexts, skip: readonly [number, number]): void {
@@ -140,11 +225,17 @@ export class Menu {
   }
 
   #showLink(): void {
-    const { link, time, texts } = this.#model ?? {}
-    if (!link || !texts || time === undefined) return
-    const { fill, clock } = this.#kit
-    this.#time.textContent = fill(texts.startAt, { time: clock(time) })
-    this.#link.value = this.#withTime.checked ? withTime(link, time) : link
+    const { link, texts, duration } = this.#model ?? {}
+    if (!link || !texts || duration === undefined) return
+    const now = this.#time
+    this.#start.propose(now)
+    const start = this.#start.value ?? 0
+    this.#end.propose(now > start + 1 ? now : Math.min(start + CLIP_LENGTH, duration || Infinity))
+    const end = this.#end.value
+    const isValid = end === null || end > start
+    this.#start.show(texts.startAt)
+    this.#end.show(texts.endAt, isValid)
+    this.#link.value = partLink(link, this.#start.value, isValid ? end : null)
   }
 
   async #copyLink(): Promise<void> {
@@ -160,15 +251,6 @@ export class Menu {
 }
 
 const sleepOf = (value: string) => (value === 'off' ? null : value === 'track' ? value : Number(value))
-
-/** Returns a link with a time in its hash. */
-export function withTime(link: string, seconds: number): string {
-  const url = new URL(link)
-  const params = new URLSearchParams(url.hash.slice(1))
-  params.set('t', String(Math.floor(seconds)))
-  url.hash = params.toString()
-  return url.href
-}
 
 const EDGE = 8
 

@@ -11,6 +11,8 @@ import { button, element, icon, setAttributes, setLabel, setText, setTitle, shee
 import { ICONS } from '../shared/icons.ts'
 import { fill, type PlayerTexts } from '../texts/texts.ts'
 import type { TonearmWaveform } from '../waveform/element.ts'
+import { seconds } from './attributes.ts'
+import { ClipButton } from './clip_button.ts'
 import type { Commands } from './commands.ts'
 import type { Menu } from './menu.ts'
 import { type ListEntry, rowOf, TrackList } from './track_list.ts'
@@ -73,6 +75,7 @@ export class PlayerView {
   readonly #chapter = element('span', { part: 'chapter-title', class: 'chapter' })
   readonly #now = element('span', { part: 'current-time', class: 'now' })
   readonly #duration = element('span', { part: 'duration', class: 'whole' })
+  readonly #clip = new ClipButton(() => this.#commands.leaveClip())
   readonly #message = element('span', {})
   readonly #retry = button('retry', () => this.#commands.retry())
   readonly #status = element('div', { part: 'status', class: 'status', role: 'status' }, this.#message, this.#retry)
@@ -110,7 +113,7 @@ export class PlayerView {
       { part: 'base', class: 'base', tabindex: -1 },
       row('art', this.#cover),
       row('titles', this.#album, this.#title, this.#subtitle),
-      row('timeline', this.waveform, row('times', this.#now, this.#chapter, this.#duration)),
+      row('timeline', this.waveform, row('times', this.#now, this.#chapter, this.#duration, this.#clip.root)),
       row(
         'controls',
         row(
@@ -146,7 +149,7 @@ export class PlayerView {
     this.#list.update((state.session?.tracks ?? []).map(rowOf), state.index, texts.tracks)
     setLabel(this.#more, texts.more)
     this.#model = model
-    this.#menu?.update({ ...model, sleep: state.sleep, time })
+    this.#menu?.update(model)
   }
 
   /** Opens or closes the menu. */
@@ -157,9 +160,11 @@ export class PlayerView {
       if (this.#menu) return
       const { adoptedStyleSheets } = this.root.getRootNode() as ShadowRoot
       adoptedStyleSheets.push(sheet(css))
-      this.#menu = new Menu({ element, button, setAttributes, clock: formatClock, fill }, this.#commands, this.#more)
+      const kit = { element, button, setAttributes, setText, clock: formatClock, seconds, fill }
+      this.#menu = new Menu(kit, this.#commands, this.#more)
       this.root.append(this.#menu.root)
-      this.#menu.update({ ...this.#model, sleep: this.#model.state.sleep, time: this.waveform.currentTime })
+      this.#menu.update(this.#model)
+      this.#menu.showTime(this.waveform.currentTime)
     }
     this.#menu.toggle(keys)
   }
@@ -168,6 +173,7 @@ export class PlayerView {
     this.waveform.currentTime = time
     setText(this.#now, formatClock(time))
     setText(this.#duration, formatClock(duration))
+    this.#menu?.showTime(time)
     this.#showChapter(time)
   }
 
@@ -210,6 +216,8 @@ export class PlayerView {
     const levels = view?.levels.levels ?? NO_LEVELS
     if (this.waveform.levels !== levels) this.waveform.levels = levels
     if (this.waveform.duration !== duration) this.waveform.duration = duration
+    if (this.waveform.clip !== state.clip) this.waveform.clip = state.clip
+    this.#clip.update(state.clip, duration, texts)
   }
 
   #showTransport({ state, options, texts, hasNext, skip, hasSkip }: Model): void {

@@ -25,6 +25,8 @@ export interface PlayerTexts {
   more: string
   link: string
   startAt: string
+  endAt: string
+  leaveClip: string
   copy: string
   copied: string
   sleepTimer: string

@@ -14,6 +14,12 @@ interface Chapter {
   title: string | null
 }
 
+/** A part of the track, in seconds. */
+interface Clip {
+  start: number
+  end: number
+}
+
 /** Widths of the bars, the gaps and the line in CSS pixels. */
 const BAR = 3
 const GAP = 1.5
@@ -34,6 +40,7 @@ export class TonearmWaveform extends HTMLElement {
 
   #levels: readonly number[] = []
   #chapters: readonly Chapter[] = []
+  #clip: Clip | null = null
   #duration = 0
   #time = 0
   /** Position of the current drag in seconds; null while nothing is dragged. */
@@ -44,6 +51,7 @@ export class TonearmWaveform extends HTMLElement {
   #described = ''
   #canvas = element('canvas', { part: 'canvas', 'aria-hidden': 'true' })
   #marks = element('div', { class: 'marks', part: 'chapters', 'aria-hidden': 'true' })
+  #frame = element('div', { class: 'clip', part: 'clip', 'aria-hidden': 'true' })
   #label = element('span', { class: 'time', part: 'time' })
   #hover = element('div', { class: 'hover', part: 'hover', 'aria-hidden': 'true' }, this.#label)
   #slider = element('div', { class: 'slider', part: 'slider', role: 'slider', tabindex: 0, 'aria-valuemin': 0 })
@@ -53,7 +61,7 @@ export class TonearmWaveform extends HTMLElement {
 
   constructor() {
     super()
-    this.#slider.append(this.#canvas, this.#marks, this.#hover)
+    this.#slider.append(this.#frame, this.#canvas, this.#marks, this.#hover)
     const root = this.attachShadow({ mode: 'open' })
     root.adoptedStyleSheets = [styles]
     root.append(this.#slider)
@@ -74,6 +82,15 @@ export class TonearmWaveform extends HTMLElement {
   }
   set chapters(chapters: readonly Chapter[]) {
     this.#chapters = chapters
+    this.#mark()
+  }
+
+  /** The part of the track that is marked; null for none. */
+  get clip(): Clip | null {
+    return this.#clip
+  }
+  set clip(clip: Clip | null) {
+    this.#clip = clip
     this.#mark()
   }
 
@@ -130,6 +147,11 @@ export class TonearmWaveform extends HTMLElement {
       return mark
     })
     this.#marks.replaceChildren(...marks)
+    const { start = 0, end = 0 } = this.#clip ?? {}
+    const at = (seconds: number) => Math.min(1, seconds / this.#duration || 0) * 100
+    Object.assign(this.#frame, { hidden: !(at(end) > 0) })
+    this.#frame.style.left = `${at(start)}%`
+    this.#frame.style.width = `${at(end) - at(start)}%`
   }
 
   #describe(): void {

@@ -39,7 +39,7 @@ export async function answerEmbed(request: ListenerRequest, cache: IsolateCache,
     const { title, allowed_origins } = embed
     const language = await readLanguage(req.raw)
     const base = baseUrl(env, req.url)
-    const attributes = attributesOf({ 'base-url': base, 'play-session-id': id, ...appearance })
+    const attributes = attributesOf({ 'base-url': base, 'play-session-id': id, share: 'none', ...appearance })
     return answerPage({
       language,
       status: 200,

@@ -26,6 +26,9 @@ interface Target {
   slug?: string
 }
 
+/** A position, a part or a track in the hash of a link (docs/share.md). */
+const PLACE = /^#[\w=&:.,-]+$/
+
 /** Parses the maximum width or height that the consumer accepts; `Infinity` if the request has none. */
 function maximumOf(name: string, value: string | undefined): number {
   if (value === undefined) return Infinity
@@ -33,16 +36,24 @@ function maximumOf(name: string, value: string | undefined): number {
   return Number(value)
 }
 
+interface Address extends Target {
+  appearance: AppearanceParameters
+  /** The hash that the frame keeps. */
+  place: string
+}
+
 /** Returns the play session or share that an embed's URL contains, and its appearance. Throws a 404 for any other URL (oEmbed §2.3.4). */
-function parseAddress(url: string | undefined, base: string): Target & { appearance: AppearanceParameters } {
+function parseAddress(url: string | undefined, base: string): Address {
   if (!url) throw invalid('url', 'is required')
   const address = URL.canParse(url) ? new URL(url) : null
-  const path = address && address.origin + address.pathname
-  const slug = address && slugOf(address, base)
-  if (slug) return { slug, appearance: appearanceOf(url) }
-  const id = path?.startsWith(`${base}/embed/`) ? PlaySessionId.safeParse(path.slice(`${base}/embed/`.length)) : null
-  if (!address || !id?.success) throw notFound('embed')
-  return { id: id.data, appearance: appearanceOf(url) }
+  if (!address) throw notFound('embed')
+  const shown = { appearance: appearanceOf(url), place: PLACE.test(address.hash) ? address.hash : '' }
+  const path = address.origin + address.pathname
+  const slug = slugOf(address, base)
+  if (slug) return { ...shown, slug }
+  const id = path.startsWith(`${base}/embed/`) ? PlaySessionId.safeParse(path.slice(`${base}/embed/`.length)) : null
+  if (!id?.success) throw notFound('embed')
+  return { ...shown, id: id.data }
 }
 
 /** Returns the embed for a URL, the URL of its frame, and the number of tracks that the frame lists. */
@@ -76,7 +87,7 @@ export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
     const { url, format = 'json', maxwidth, maxheight } = c.req.query()
     if (format !== 'json') return c.text('Only format=json is served', 501)
     const base = baseUrl(c.env, c.req.url)
-    const { appearance, ...target } = parseAddress(url, base)
+    const { appearance, place, ...target } = parseAddress(url, base)
     const room = { width: maximumOf('maxwidth', maxwidth), height: maximumOf('maxheight', maxheight) }
     const secret = target.id ? countedPart(target.id) : `share:${target.slug}`
     const { embed, frame_url, rows } = await limitReading(c, cache, secret, () =>
@@ -89,7 +100,7 @@ export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
     const width = Math.min(EMBED_WIDTH, room.width)
     const height = Math.min(compact ? EMBED_HEIGHTS.compact : full, room.height)
     const search = new URLSearchParams({ ...appearance, ...(compact && { layout: 'compact' }) })
-    const src = `${frame_url}${search.size > 0 ? `?${search.toString()}` : ''}`
+    const src = `${frame_url}${search.size > 0 ? `?${search.toString()}` : ''}${place}`
     const frame = { src, title, width, height, frameborder: 0, allow: 'autoplay', loading: 'lazy' }
     return c.json({
       version: '1.0',

@@ -664,6 +664,18 @@ export const texts: Texts = {
   'The browser did not copy the link. Copy the selected address.':
     'Le navigateur n’a pas copié le lien. Copiez l’adresse sélectionnée.',
   'Share “{title}”': 'Partager « {title} »',
+  'Link to a part': 'Lien vers un extrait',
+  'First create the link.': 'Créez d’abord le lien.',
+  'Play it, and choose where the link starts and ends.':
+    'Lancez la lecture et choisissez où le lien commence et finit.',
+  Start: 'Début',
+  End: 'Fin',
+  'Start here': 'Commencer ici',
+  'End here': 'Finir ici',
+  'Enter a time such as 1:30.': 'Saisissez un temps comme 1:30.',
+  'Enter a time after the start.': 'Saisissez un temps après le début.',
+  'Link to this part': 'Lien vers cet extrait',
+  'Listen to it': 'Écouter',
   'Ways to share': 'Façons de partager',
   Link: 'Lien',
   Embed: 'Intégrer',

@@ -103,6 +103,16 @@ describe('oEmbed', () => {
     expect(html).toContain(`src="${address}?theme=dark&amp;accent=%23C0FFEE"`)
   })
 
+  it('keeps the position, the part and the track in the hash of the URL, and nothing else', async () => {
+    const srcOf = async (hash: string) => {
+      const { html } = await ok('GET', path({ url: `${address}?theme=dark${hash}` }))
+      return /src="([^"]*)"/.exec(html)![1]!.replace(`${address}?theme=dark`, '')
+    }
+    expect(await srcOf('#t=1:02,75&track=2')).toBe('#t=1:02,75&amp;track=2')
+    expect(await srcOf('')).toBe('')
+    for (const hash of ['#', '#"onload=', '#<b>', '#t=1 2']) expect(await srcOf(hash), hash).toBe('')
+  })
+
   it('returns 501 for XML, 400 without a URL, and 404 for foreign and unknown URLs', async () => {
     const xml = await exports.default.fetch(`https://tonearm.test${path({ url: address, format: 'xml' })}`)
     expect(xml.status).toBe(501)

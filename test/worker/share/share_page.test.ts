@@ -65,7 +65,7 @@ describe('the page of a share', () => {
     for (const address of [url, embed_url, `${url}#t=90`]) {
       const { status, body } = await about(address)
       expect([status, body.title, body.height]).toEqual([200, 'Blue, again', 176])
-      expect(body.html).toContain(`<iframe src="${embed_url}" title="Blue, again"`)
+      expect(body.html).toContain(`<iframe src="${embed_url}${new URL(address).hash}" title="Blue, again"`)
     }
     expect((await about(url.replace('/s/', '/s/x'))).status).toBe(404)
     expect((await about(url.replace('tonearm.test', 'tonearm.test.example'))).status).toBe(404)

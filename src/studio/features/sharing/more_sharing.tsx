@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 
 import { MAX_SLUG } from '../../../contract/facts.ts'
 import type { ShareLink } from '../../base/api.ts'
@@ -9,7 +10,9 @@ import { TextField } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'
 import { FileLink } from './file_link.tsx'
 import { isNaming, stateOf } from './link.ts'
+import { NeedsLink } from './needs_link.tsx'
 import type { Shared } from './open_share.ts'
+import { PartOfTrack } from './part_of_track.tsx'
 import { revoke } from './revoke.ts'
 import { TemporaryLink } from './temporary_link.tsx'
 import { type EditedLink, NEW } from './use_link.ts'
@@ -20,7 +23,7 @@ interface Properties {
   link: EditedLink
 }
 
-/** The rare settings and actions: another address or title, other links, the link to the file, links for a day, and revoking the link. */
+/** The rare settings and actions: another address or title, links to a part and to the file, links for a day, and revoking the link. */
 export function MoreSharing({ shared, title, link }: Properties) {
   const client = useClient()
   const { faults, draft, edit, save, entries, choose } = link
@@ -60,6 +63,11 @@ export function MoreSharing({ shared, title, link }: Properties) {
           )}
         </Form>
       </More>
+      <More title={t('Link to a part')}>
+        <NeedsLink link={link} reason={t('First create the link.')}>
+          {({ url }) => <PartOfTrack shared={shared} url={url} />}
+        </NeedsLink>
+      </More>
       <More title={t('Other links')}>
         <OtherLinks link={link} onRevoke={end} />
         <div class="actions">
@@ -85,12 +93,16 @@ export function MoreSharing({ shared, title, link }: Properties) {
   )
 }
 
-const More = ({ title, isOpen, children }: { title: string; isOpen?: boolean; children: ComponentChildren }) => (
-  <details open={isOpen}>
-    <summary>{title}</summary>
-    <div>{children}</div>
-  </details>
-)
+/** A part of the dialog that is closed at first. Its content is created when it is opened. */
+function More({ title, isOpen = false, children }: { title: string; isOpen?: boolean; children: ComponentChildren }) {
+  const [wasOpen, setWasOpen] = useState(isOpen)
+  return (
+    <details open={isOpen} onToggle={(event) => event.currentTarget.open && setWasOpen(true)}>
+      <summary>{title}</summary>
+      <div>{wasOpen && children}</div>
+    </details>
+  )
+}
 
 function OtherLinks({ link, onRevoke }: { link: EditedLink; onRevoke: (link: ShareLink) => Promise<void> }) {
   const others = link.entries.filter(({ id }) => id !== link.link?.id)

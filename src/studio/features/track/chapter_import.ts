@@ -1,7 +1,7 @@
 import type { Chapter } from '../../../contract/chapter.ts'
 import { MAX_CHAPTERS } from '../../../contract/facts.ts'
+import { readTime } from '../../base/clock.ts'
 import { t } from '../../base/text.ts'
-import { readTime } from './chapter_rows.ts'
 
 /** Chapters that were read, or why they could not be. */
 export type Imported = { chapters: Chapter[]; problem?: undefined } | { problem: string }

@@ -2,12 +2,13 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { MAX_STRING } from '../../../contract/facts.ts'
 import type { Track } from '../../base/api.ts'
+import { timeText } from '../../base/clock.ts'
 import { t } from '../../base/text.ts'
 import { position } from '../../data/now_playing.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { useUniqueId } from '../../ui/controls/id.ts'
 import { announce } from '../../ui/page/announce.ts'
-import { type ChapterRow, faultsOf, settled, sorted, timeText } from './chapter_rows.ts'
+import { type ChapterRow, faultsOf, settled, sorted } from './chapter_rows.ts'
 import type { ChapterEditing } from './use_chapters.ts'
 
 /** Returns the position of the player as a time, such as `1:05.2`. */
