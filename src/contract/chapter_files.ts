@@ -8,7 +8,8 @@ import { oneLine } from './text.ts'
 export const CHAPTER_TYPES = { json: 'application/json+chapters', vtt: 'text/vtt; charset=utf-8' } as const
 export type ChapterFormat = keyof typeof CHAPTER_TYPES
 
-const VERSION = '1.2.0'
+/** Version of the format JSON Chapters. */
+export const CHAPTERS_VERSION = '1.2.0'
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 /** Returns seconds as a WebVTT timestamp: `3661.5` → `01:01:01.500`. */
@@ -39,4 +40,4 @@ function webVtt(chapters: readonly Chapter[], duration: number): string {
 
 /** Returns chapters as a file. `duration` is that of the track in seconds; 0 before it is known. */
 export const chapterFile = (format: ChapterFormat, chapters: readonly Chapter[], duration: number): string =>
-  format === 'vtt' ? webVtt(chapters, duration) : JSON.stringify({ version: VERSION, chapters })
+  format === 'vtt' ? webVtt(chapters, duration) : JSON.stringify({ version: CHAPTERS_VERSION, chapters })

@@ -6,12 +6,14 @@ import {
   ENVELOPE,
   LISTED_TRACK,
   ORGANIZATION,
+  PLAYBACK,
   playbackAt,
   PLAYLIST,
   REPROCESS,
   SESSION,
   SQUARE,
   TRACK,
+  TRACK_VARIANT,
   UPLOAD_HANDLE,
   UPLOAD_SESSION,
   USAGE,
@@ -97,7 +99,7 @@ export const cases: Record<OperationName, Case> = {
   getCollectionCover: { keys: { '': `${ENVELOPE} collection_id cover_image`, ...OWN_COVER } },
   getPlaylistCover: { keys: { '': `${ENVELOPE} playlist_id cover_image`, ...OWN_COVER } },
   getTrackVariants: {
-    keys: { '': `${ENVELOPE} track_id variants`, 'variants.0': 'index size bitrate duration' },
+    keys: { '': `${ENVELOPE} track_id variants`, 'variants.0': TRACK_VARIANT },
   },
   createCollectionCover: {
     keys: {
@@ -142,7 +144,7 @@ export const cases: Record<OperationName, Case> = {
   },
   playTrack: {
     keys: {
-      '': `${ENVELOPE} play_session_id track_id list chapters play_session cover_image track levels variants heard_token`,
+      '': `${ENVELOPE} play_session_id play_session heard_token ${PLAYBACK}`,
       play_session: 'id variants is_downloadable expires_at',
       ...playbackAt(''),
     },
