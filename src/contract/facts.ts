@@ -76,6 +76,8 @@ export const MAX_LISTENER = 64
 /** Default and maximum of the days after which the progress of a listener ends. */
 export const PROGRESS_DAYS = 400
 export const MAX_PROGRESS_DAYS = 3650
+/** Maximum number of tracks of a collection in one response of statistics. */
+export const MAX_STATS_TRACKS = 1000
 /**
  * Maximum number of days in one response of statistics, and the age in days until which days are kept: those of single tracks, and all others. Older days
  * are months.
