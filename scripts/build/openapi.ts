@@ -80,6 +80,15 @@ const withExamples = (described: Json[], values: Record<string, string> = {}) =>
     return { ...parameter, example: queryValue(parameter.schema as Json, value) }
   })
 
+/** The types of the files that an operation can return instead of JSON. */
+const fileTypes = ({ csv, files }: Operation) =>
+  Object.fromEntries(
+    [...(csv ? ['text/csv'] : []), ...Object.keys(files ?? {})].map((type) => [
+      type.split(';', 1)[0]!,
+      { schema: { type: 'string' } },
+    ]),
+  )
+
 function describe(
   name: string,
   operation: Operation,
@@ -120,7 +129,7 @@ function describe(
               ...(operation.etag && { headers: header('ETag') }),
               content: {
                 ...content(toSchema(operation.response, 'input'), example?.response),
-                ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),
+                ...fileTypes(operation),
               },
             },
           }),

@@ -1,11 +1,10 @@
-import { type AudioCodec, CODECS, DEFAULT_VARIANTS } from './facts.ts'
+import { type AudioCodec, CODECS, contentTypeOf, DEFAULT_VARIANTS } from './facts.ts'
 import type { JobVariant, OutputParts } from './job.ts'
 import type { Variant } from './variant.ts'
 
 /** A variant with its file type. The API lists it, and the jobs of the transcoder are built from it. */
 export interface Rendition extends Variant {
   extension: string
-  content_type: string
 }
 
 type VariantIdentity = Pick<Rendition, 'id' | 'index' | 'name' | 'type'>
@@ -29,7 +28,7 @@ const jsonFile = (identity: VariantIdentity): Rendition => ({
   format: 'json',
   bitrate: 0,
   extension: 'json',
-  content_type: 'application/json',
+  content_type: contentTypeOf('json'),
 })
 
 const [AAC, MP3, OPUS, LOSSLESS] = DEFAULT_VARIANTS
@@ -61,21 +60,21 @@ export const CATALOG: readonly Rendition[] = [
     format: 'source',
     bitrate: 0,
     extension: '',
-    content_type: 'application/octet-stream',
+    content_type: null,
   },
 ]
 
 /** Adds the file type to a variant that an organization has defined. */
-export function toRendition(variant: Omit<Variant, 'format'> & { codec: AudioCodec }): Rendition {
+export function toRendition(variant: Omit<Variant, 'format' | 'content_type'> & { codec: AudioCodec }): Rendition {
   return { ...variant, ...fileOf(variant.codec) }
 }
 
 /** Returns a variant in the form that a transcode job has. Its file is uploaded to `url`, or to the URLs of its parts. */
 export function toJobVariant(rendition: Rendition, url: string, parts?: OutputParts): JobVariant {
-  const output = { index: rendition.index, url, content_type: rendition.content_type, ...(parts && { parts }) }
-  const { type, codec, bitrate, channels, start, length } = rendition
+  const { index, extension, type, codec, bitrate, channels, start, length } = rendition
+  const output = { index, url, content_type: contentTypeOf(extension), ...(parts && { parts }) }
   if (type === 'waveform' || type === 'analysis') return { ...output, kind: type }
-  if (!codec) throw new Error(`variant ${rendition.index} has no codec`)
+  if (!codec) throw new Error(`variant ${index} has no codec`)
   const audio = { ...output, codec, bitrate, ...(channels && { channels }) }
   if (type === 'preview') return { ...audio, kind: 'preview', start: start ?? 0, length: length ?? 30 }
   return { ...audio, kind: 'audio' }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { Chapter } from './chapter.ts'
+import { CHAPTER_TYPES, CHAPTERS_VERSION, chapterFile } from './chapter_files.ts'
 import { Id, ok, RequiredTitle, VersionHeaders } from './common.ts'
 import { MAX_BATCH_BYTES, MAX_CHAPTERS } from './facts.ts'
 import { defineOperations } from './operation.ts'
@@ -46,7 +47,36 @@ const response = ok({
   track: Track,
 })
 
+interface ChapterList {
+  chapters: Chapter[]
+  duration: number
+}
+
 export const chapterOperations = defineOperations({
+  getChapters: {
+    method: 'get',
+    path: '/v1/track/{track_id}/chapters',
+    summary:
+      "Get a track's chapters as listeners see them; a file with `Accept: application/json+chapters` or `text/vtt` (curl, fetch)",
+    tag,
+    access: ['server'],
+    guide: 'edit',
+    params,
+    response: ok({
+      /** As in the path. */
+      track_id: z.uuid(),
+      /** Length of the track in seconds; 0 before it is known. */
+      duration: z.number(),
+      /** Version of the format JSON Chapters. */
+      version: z.literal(CHAPTERS_VERSION),
+      /** Those that a person has set, otherwise those of the file. */
+      chapters: z.array(Chapter),
+    }),
+    files: {
+      [CHAPTER_TYPES.json]: ({ chapters, duration }: ChapterList) => chapterFile('json', chapters, duration),
+      [CHAPTER_TYPES.vtt]: ({ chapters, duration }: ChapterList) => chapterFile('vtt', chapters, duration),
+    },
+  },
   setChapters: {
     method: 'put',
     path: '/v1/track/{track_id}/chapters',

@@ -23,7 +23,7 @@ import {
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Theme } from './organization.ts'
-import { ListedTrack, trackFilters } from './track.ts'
+import { ListedTrack, trackFilters } from './track_list.ts'
 
 /** An ordered group of tracks, such as an album, a show or a folder. Values that are not set are inherited from the organization. */
 export const Collection = named('Collection', {

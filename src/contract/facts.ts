@@ -76,6 +76,8 @@ export const MAX_LISTENER = 64
 /** Default and maximum of the days after which the progress of a listener ends. */
 export const PROGRESS_DAYS = 400
 export const MAX_PROGRESS_DAYS = 3650
+/** Maximum number of tracks of a collection in one response of statistics. */
+export const MAX_STATS_TRACKS = 1000
 /**
  * Maximum number of days in one response of statistics, and the age in days until which days are kept: those of single tracks, and all others. Older days
  * are months.
@@ -263,6 +265,22 @@ export const DEFAULT_VARIANTS: [aac: string, mp3: string, opus: string, lossless
 ]
 /** Returns `CODECS[codec]` with the general type, for code that handles all codecs. */
 export const codecOf = (codec: AudioCodec): Codec => CODECS[codec]
+/** Returns the content type of a generated file by its extension. The storage sends the file with it. */
+export const contentTypeOf = (extension: string): string =>
+  Object.values(CODECS).find((codec) => codec.extension === extension)?.content_type ?? 'application/json'
+/** Content types of uploaded files that browsers may play, by the first name that ffmpeg has for their container. */
+const SOURCE_TYPES: Record<string, string> = {
+  wav: 'audio/wav',
+  mp3: 'audio/mpeg',
+  flac: 'audio/flac',
+  mov: 'audio/mp4',
+  aac: 'audio/aac',
+  ogg: 'audio/ogg',
+  aiff: 'audio/aiff',
+}
+/** Returns the content type of an uploaded file by the name of its container, which may be a list such as `mov,mp4,m4a`; null if it is another one. */
+export const sourceTypeOf = (container: string | null | undefined): string | null =>
+  SOURCE_TYPES[container?.split(',', 1)[0] ?? ''] ?? null
 
 /** The fraction of DATABASE_LIMIT_BYTES from which the operator is warned. */
 export const FILL_WARNING = 0.8

@@ -16,6 +16,7 @@ import { statsOperations } from './stats.ts'
 import { systemOperations } from './system.ts'
 import { trackOperations } from './track.ts'
 import { trackBatchOperations } from './track_batch.ts'
+import { trackListOperations } from './track_list.ts'
 import { trackVariantOperations } from './track_variant.ts'
 import { trashOperations } from './trash.ts'
 import { uploadOperations } from './upload.ts'
@@ -28,6 +29,7 @@ import { zipOperations } from './zip.ts'
 export const operations = {
   ...organizationOperations,
   ...collectionOperations,
+  ...trackListOperations,
   ...trackOperations,
   ...coverOperations,
   ...uploadOperations,

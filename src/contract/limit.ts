@@ -73,6 +73,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('usage_days', limits.USAGE_DAYS, 'days', 'from of the usage'),
   limit('listener_length', limits.MAX_LISTENER, 'characters', 'listener of play sessions'),
   limit('stats_days', limits.STATS_DAYS, 'days', 'one response of statistics'),
+  limit('stats_tracks', limits.MAX_STATS_TRACKS, 'tracks', 'statistics of the tracks of a collection'),
   limit('event_days', limits.EVENT_DAYS, 'days', 'events, at least'),
   limit(
     'event_window',

@@ -61,6 +61,8 @@ interface Description {
   etag?: (response: never) => number
   /** Returns the content of the response as a table, for callers that accept `text/csv`. */
   csv?: (response: never) => Table
+  /** Returns the content of the response as a file, for callers that accept its content type. */
+  files?: Record<string, (response: never) => string>
   /**
    * Set for listening reports: they have their own rate limit, are ignored if the listener has opted out (`Sec-GPC: 1`), and the response is a 204
    * without a body.

@@ -14,6 +14,7 @@ import { Listener } from './listener.ts'
 import { CoverImage, LargeCover } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { BriefTrack, Levels, Track } from './track.ts'
+import { TrackVariant } from './track_variant.ts'
 
 /** The kind of the resource. */
 export const PlayScope = z.enum(['collection', 'track', 'playlist'])
@@ -113,6 +114,15 @@ const playback = {
   list: PlayedList.nullable(),
   /** The chapters that a person has set, otherwise those of the uploaded file. */
   chapters: SourceInfo.shape.chapters,
+  /** The chapters as files; null if there are none. The addresses need no key and are valid as long as the session. */
+  chapter_files: z
+    .object({
+      /** JSON Chapters 1.2, with all fields of the chapters. */
+      json: z.url(),
+      /** WebVTT, for `<track kind="chapters">`. */
+      vtt: z.url(),
+    })
+    .nullable(),
   /** The effective cover, which may be inherited or generated. */
   cover_image: CoverImage,
   /** The same cover with up to 1,400 pixels per side, for lock screens; null if it is generated, or if the uploaded picture has at most 400. */
@@ -121,6 +131,8 @@ const playback = {
   levels: Levels,
   /** The variants of the session that the track has, in the order in which players should try them. */
   variants: z.array(PlaybackVariant),
+  /** Facts about the files of `variants`, in the same order. */
+  files: z.array(TrackVariant),
 }
 /** All data that a player needs to show and play one track. */
 export const Playback = z.object(playback).meta({ id: 'Playback' })

@@ -5,7 +5,7 @@ import { counted, Deletion, Id, ListPage, ok, Page, Version, VersionHeaders as h
 import { MAX_PLAYLIST_TRACKS } from './facts.ts'
 import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { include, ListedTrack } from './track.ts'
+import { include, ListedTrack } from './track_list.ts'
 
 /** Settings of collections that playlists do not have, because no resource inherits from a playlist. */
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const

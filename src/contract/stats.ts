@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { Id, including, named, ok, Page } from './common.ts'
+import { digits, Id, including, named, ok } from './common.ts'
+import { MAX_PAGE } from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations, type Table } from './operation.ts'
 import { STATS_SCOPES } from './stats_scope.ts'
@@ -124,19 +125,22 @@ export const statsOperations = defineOperations({
     tag,
     access: ['server'],
     guide: 'counting',
-    limits: ['stats_days'],
+    limits: ['stats_days', 'stats_tracks'],
     query: z.strictObject({
       ...days,
       /** The kind of the resources. */
       scope: StatsScope.exclude(['organization']).default('track'),
-      limit: Page.shape.limit,
+      /** Only with the scope `track`: returns the tracks of this collection, also those without plays. */
+      collection_id: Id.optional(),
+      /** Maximum number of rows; by default 50, and with `collection_id` all tracks of the collection, up to 1,000. */
+      limit: digits(1, MAX_PAGE, 'items').optional(),
       /** `artwork` adds covers. */
       include: including('artwork'),
     }),
     response: ok({
       scope: StatsScope,
       ...range,
-      /** The resources with plays, those with the most first. */
+      /** The resources with plays, or all tracks of `collection_id`; those with the most plays first. */
       rows: z.array(
         z.object({
           /** Id of the track, collection, playlist or share. */
@@ -150,6 +154,7 @@ export const statsOperations = defineOperations({
       ),
     }),
     csv: ({ rows, ...range }: Table & Range) => withRange(['id', 'title', ...COLUMNS], rows, range),
+    errors: ['not_found'],
   },
   getRetention: {
     method: 'get',

@@ -3,26 +3,20 @@ import * as z from 'zod'
 import { Chapter } from './chapter.ts'
 import { HexColor, ImageColor } from './color.ts'
 import {
-  counted,
   Deletion,
   Id,
-  including,
-  ListPage,
   Metadata,
   named,
   ok,
-  Query,
   RequiredText,
-  someOf,
-  sortedBy,
   Text,
   Timestamp,
   Title,
   Version,
   VersionHeaders,
 } from './common.ts'
-import { Loudness, Tags, TrackError, TrackInfo } from './info.ts'
-import { CoverImage, UploadHandle } from './media.ts'
+import { Tags, TrackInfo } from './info.ts'
+import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { TagsUpdate } from './tags.ts'
 
@@ -111,53 +105,6 @@ export const Levels = named('Levels', {
   levels: z.array(z.number()),
 })
 
-/** The parts of `info` that a list shows. `warnings` also counts the variants that failed. */
-export const TrackState = named('TrackState', {
-  /** The fraction of the job that is done, 0–1; 0 while the track is queued. */
-  progress: z.number(),
-  /** As in `info`; null if there is none. */
-  error: TrackError.nullable(),
-  /** Number of warnings, and of variants that failed. */
-  warnings: z.int(),
-})
-export type TrackState = z.infer<typeof TrackState>
-
-/** Optional parts of the tracks, which save a request for each track. */
-export const include = including('levels', 'loudness', 'artwork', 'collection', 'state')
-/** A track in a list, with the parts that `include` names. */
-export const ListedTrack = BriefTrack.extend({
-  /** Only with `include=levels`. */
-  levels: Levels.optional(),
-  /** Only with `include=loudness`; null before it is known. */
-  loudness: Loudness.nullable().optional(),
-  /** Only with `include=artwork`: the effective cover, which may be inherited. */
-  artwork: CoverImage.optional(),
-  /** Only with `include=state`. */
-  state: TrackState.optional(),
-  /** Only with `include=collection`. */
-  collection: z
-    .object({
-      /** The same as `collection_id`. */
-      id: z.uuid(),
-      /** As listeners see it. */
-      title: z.string(),
-    })
-    .optional(),
-}).meta({ id: 'ListedTrack' })
-export type ListedTrack = z.infer<typeof ListedTrack>
-
-/** Query parameters, without `sort`, that are common to all lists of tracks. */
-export const trackFilters = {
-  q: Query,
-  /** Only tracks with one of these statuses. */
-  status: someOf(TrackStatus),
-  /** Only tracks with this `creator_id`. */
-  creator_id: Id.optional(),
-  /** Only tracks with exactly this `organization_index`. */
-  organization_index: RequiredText.optional(),
-  include,
-}
-
 /** Facts about a file that will be uploaded. The upload URL is signed with those that are given. */
 export const UploadHints = {
   /** Exact size of the file that will be sent. Quotas reserve it; without it, they reserve the largest size that is allowed. */
@@ -228,24 +175,6 @@ const trackResponse = ok({
 })
 
 export const trackOperations = defineOperations({
-  listTracks: {
-    method: 'get',
-    path: '/v1/track',
-    summary: 'List or search the tracks of all collections, newest first unless sorted',
-    tag,
-    access: ['server'],
-    guide: 'lists',
-    query: ListPage.extend({
-      ...trackFilters,
-      /** Key of the order, reversed by a leading `-`. By default, the newest tracks come first. */
-      sort: sortedBy('title', 'created_at', 'updated_at', 'duration'),
-    }),
-    response: ok({
-      ...counted,
-      /** One page, in the requested order. */
-      tracks: z.array(ListedTrack),
-    }),
-  },
   createTrack: {
     method: 'post',
     path: '/v1/track',

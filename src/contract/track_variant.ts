@@ -7,6 +7,8 @@ import { defineOperations } from './operation.ts'
 export const TrackVariant = named('TrackVariant', {
   /** Short name of the variant, as in `GET /v1/variant`. */
   index: z.string(),
+  /** Media type of the file, such as `audio/mpeg`; null for an upload in a format that browsers rarely play. */
+  content_type: z.string().nullable(),
   /** Bytes in storage. */
   size: z.int(),
   /** Actual average in kbit/s; 0 if the file has none. */

@@ -15,6 +15,8 @@ export const Variant = named('Variant', {
   type: z.enum(['transcode', 'preview', 'waveform', 'analysis', 'original']),
   /** Type of the file; `source` is that of the upload. */
   format: z.enum([...Object.values(CODECS).map(({ format }) => format), 'json', 'source']),
+  /** Media type of the files, such as `audio/mpeg`; null for the upload, whose type differs. */
+  content_type: z.string().nullable(),
   /** Nominal value in kbit/s; 0 if it has none. */
   bitrate: z.int(),
   /** Short name in play sessions, play views and download paths. */

@@ -10,6 +10,7 @@ import { mountCoverUpload } from './api/cover_upload.ts'
 import { honoPath, mount } from './api/mount.ts'
 import { nearestPath } from './api/nearest.ts'
 import { mountBackup } from './backup.ts'
+import { mountChapterFiles } from './chapter_file.ts'
 import type { AppEnv } from './context.ts'
 import { mountHealth } from './health.ts'
 import { logRequest } from './log_request.ts'
@@ -40,6 +41,7 @@ export function createApp(cache: IsolateCache) {
   mountOembed(app, cache)
   mountPages(app, cache)
   mountZip(app, cache)
+  mountChapterFiles(app, cache)
 
   const methods = new Map<string, string[]>()
   for (const { method, path } of Object.values(operations)) {

@@ -189,7 +189,7 @@ describe('parameters', () => {
     }
     expect(include).toMatchObject({
       ...list,
-      schema: { items: { enum: ['levels', 'loudness', 'artwork', 'collection', 'state'] } },
+      schema: { items: { enum: ['levels', 'loudness', 'artwork', 'collection', 'state', 'variants', 'ids'] } },
     })
     expect(status).toMatchObject({ ...list, schema: { items: { $ref: '#/components/schemas/TrackStatus' } } })
   })
@@ -233,7 +233,7 @@ const FIELDS = {
     'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags created_at updated_at version chapters file_tags edited_tags',
   ImageColor: 'hex area lightness saturation',
   UploadHandle: 'method upload_url ttl expires_at',
-  Variant: 'id name type format bitrate index codec channels start length',
+  Variant: 'id name type format bitrate index codec channels start length content_type',
   UploadSession: 'id creator_id collection_id organization_index metadata expires_at max_bytes max_tracks',
   PlaySession: 'id creator_id organization_index metadata variants is_downloadable expires_at',
   CoverImage: 'icon small regular',

@@ -79,7 +79,7 @@ async function editTracks({ call, server, collection_id, tracks }: Scene) {
   const [track_id, other] = tracks
   await call('getTrack', server, { params: { track_id } })
   await call('listTracks', server, { query: { status: 'ready', sort: '-created_at', include: 'loudness,collection' } })
-  await call('listCollectionTracks', server, { params: { collection_id }, query: { include: 'levels' } })
+  await call('listCollectionTracks', server, { params: { collection_id }, query: { include: 'levels,variants,ids' } })
   await call('updateTrack', server, {
     params: { track_id },
     body: { title: 'Low Tide', tags: { artist: 'Ada Moon', genre: 'Ambient' } },
@@ -89,6 +89,7 @@ async function editTracks({ call, server, collection_id, tracks }: Scene) {
     { startTime: 1.5, title: 'Flood', url: 'https://nightbus.example/low-tide' },
   ]
   await call('setChapters', server, { params: { track_id }, body: { version: '1.2.0', chapters } })
+  await call('getChapters', server, { params: { track_id } })
   await call('deleteChapters', server, { params: { track_id } })
   await call('createZip', server, { body: { track_ids: tracks, title: 'For the radio' } })
   await call('getTrackVariants', server, { params: { track_id } })

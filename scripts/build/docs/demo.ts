@@ -98,6 +98,7 @@ function session(): Omit<z.input<typeof operations.playSession.response>, 'heard
       { start: 0, title: 'Ebb' },
       { start: SECONDS / 2, title: 'Flood' },
     ],
+    chapter_files: null,
     cover_image: { icon: image('icon', 80), small: image('small', 200), regular: image('regular', 400) },
     large_cover: null,
     track: {
@@ -118,6 +119,7 @@ function session(): Omit<z.input<typeof operations.playSession.response>, 'heard
     levels: { levels: levels() },
     // The player replaces the URL before it expires, here after a week.
     variants: [{ path: 'original', url: `/${DEMO_AUDIO}?X-Amz-Expires=604800`, variant: { index: 'original' } }],
+    files: [],
   }
   // Without `heard_token`, the player reports nothing.
   return { ok: true, play_session_id: ID, play_session, list: null, tracks: [track], first_track: view, views: [view] }

@@ -1,3 +1,5 @@
+import { contentTypeOf, sourceTypeOf } from '../../contract/facts.ts'
+import type { TrackVariant } from '../../contract/track_variant.ts'
 import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
 
 /**
@@ -50,3 +52,15 @@ export function filesOf(track: FilesOwner): TrackFile[] {
     return { index: name.split('.', 1)[0]!, path, size, bitrate, duration, variant_id, is_early }
   })
 }
+
+/** Returns a file as the API shows it. `container` is the format of the upload, as ffmpeg names it. */
+export const toTrackVariant = (
+  { index, path, size, bitrate, duration }: TrackFile,
+  container: string | null | undefined,
+): TrackVariant => ({
+  index,
+  content_type: index === 'original' ? sourceTypeOf(container) : contentTypeOf(path.split('.').at(-1)!),
+  size,
+  bitrate,
+  duration,
+})

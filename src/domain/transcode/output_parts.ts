@@ -1,7 +1,7 @@
 import { abortParts, createParts, joinParts, partUrl } from '../../adapters/bucket/media.ts'
 import type { OutputUpload } from '../../adapters/db/schema/work.ts'
 import type { Rendition } from '../../contract/catalog.ts'
-import { CODECS } from '../../contract/facts.ts'
+import { CODECS, contentTypeOf } from '../../contract/facts.ts'
 import { FILE_CACHE_CONTROL, type MadeVariant, type OutputParts } from '../../contract/job.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
@@ -38,7 +38,7 @@ export async function openOutputs(
   const opened = await Promise.allSettled(
     large.map(async ({ rendition, bytes }): Promise<OutputUpload> => {
       const path = filePath(base, rendition)
-      const metadata = { contentType: rendition.content_type, cacheControl: FILE_CACHE_CONTROL }
+      const metadata = { contentType: contentTypeOf(rendition.extension), cacheControl: FILE_CACHE_CONTROL }
       const upload_id = await createParts(env, path, metadata)
       const part_size = Math.max(PART_BYTES, Math.ceil(bytes / MAX_PARTS))
       return { index: rendition.index, path, upload_id, part_size, part_count: Math.ceil(bytes / part_size) }

@@ -13,7 +13,7 @@ import type { Operation, Operations } from '../../contract/operation.ts'
 import { storageFull } from '../../core/errors.ts'
 import { isShare, keyOf, type Principal } from '../../core/principal.ts'
 import { runIdempotent } from '../../resources/idempotency.ts'
-import { HEADERS, JSON_HEADERS, requestId } from '../answer.ts'
+import { JSON_HEADERS, requestId } from '../answer.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { limitKey } from '../auth/limit_key.ts'
 import { clientOf, countedPart, mayRead } from '../auth/limit_rate.ts'
@@ -22,7 +22,7 @@ import { countDownload } from '../count_download.ts'
 import { encoder } from '../encode.ts'
 import { answerListener } from '../listen/answer_listener.ts'
 import { viewsQuery } from '../listen/views_query.ts'
-import { csvOf, wantsCsv } from './csv.ts'
+import { fileResponse } from './files.ts'
 import { answerHeard } from './heard.ts'
 import { readJson, tooLarge } from './json_body.ts'
 import { checkQuery } from './query.ts'
@@ -103,6 +103,7 @@ export function mount(
     }
     const handler = handlers[name] as AnyHandler
     const encode = encoder(operation.response)
+    const toFile = fileResponse(operation)
     const isPublic = operation.access.length === 0
     const changes = operation.method !== 'get' && !operation.invisibleToListeners
     // A GET may detect an upload, and its statements are idempotent. A PUT writes absolute values.
@@ -137,10 +138,8 @@ export function mount(
             answer.views.length,
           )
         const body = encoded(answer)
-        if (operation.csv && wantsCsv(c.req.header('accept'))) {
-          const table = operation.csv(body as never)
-          return new Response(csvOf(table), { headers: { ...HEADERS, 'content-type': 'text/csv; charset=utf-8' } })
-        }
+        const file = toFile(c.req.header('accept'), body)
+        if (file) return file
         const etag = operation.etag && { etag: `"${operation.etag(body as never)}"` }
         return new Response(JSON.stringify(body), { headers: { ...JSON_HEADERS, ...etag, ...headers } })
       }

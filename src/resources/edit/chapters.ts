@@ -1,8 +1,14 @@
+import { type SQL, sql } from 'drizzle-orm'
+
 import type { StoredChapter } from '../../adapters/db/column_types.ts'
+import { CHAPTERS } from '../../adapters/db/play/play_rows.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
+import { CHAPTERS_VERSION } from '../../contract/chapter_files.ts'
 import type { chapterOperations, Chapters } from '../../contract/chapters.ts'
-import { invalid } from '../../core/errors.ts'
-import { findTrack, refresh, withId, writeTrack } from '../library/track.ts'
+import { invalid, notFound } from '../../core/errors.ts'
+import { toChapter } from '../library/resource_fields.ts'
+import { findTrack, isOwnedByCaller, refresh, withId, writeTrack } from '../library/track.ts'
 import { isApplied } from '../library/version.ts'
 
 /** The chapters that people set. They are stored with the names of `info.chapters`, so that play views read both in the same way. */
@@ -28,6 +34,18 @@ async function writeChapters(
 }
 
 export const chapterHandlers: Handlers<typeof chapterOperations> = {
+  async getChapters({ params: { track_id } }, context) {
+    const chapters = sql.raw(CHAPTERS).as('chapters') as SQL.Aliased<string>
+    const row = await context.db
+      .select({ duration: tracks.duration, chapters })
+      .from(tracks)
+      .where(isOwnedByCaller(context, track_id))
+      .get()
+    if (!row) throw notFound('track')
+    const list = JSON.parse(row.chapters) as StoredChapter[]
+    return { track_id, duration: row.duration, version: CHAPTERS_VERSION, chapters: list.map(toChapter) }
+  },
+
   async setChapters({ params: { track_id }, headers, body }, context) {
     const { duration } = await findTrack(context, track_id)
     // The length of a file that was not processed yet is not known. Play views leave out the chapters that are after the end.

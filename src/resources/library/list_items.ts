@@ -1,13 +1,15 @@
 import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 
 import { mediaUrls } from '../../adapters/bucket/media_url.ts'
+import { filesOf, toTrackVariant } from '../../adapters/bucket/track_files.ts'
 import { inJsonList, runBatch } from '../../adapters/db/database.ts'
+import { CONTAINER } from '../../adapters/db/play/play_rows.ts'
 import { collections, organizations, playlists, tracks } from '../../adapters/db/schema/library.ts'
 import { LOUDNESS_SQL, STATE_SQL, unpackLoudness } from '../../adapters/db/track_info.ts'
 import type { Context } from '../../context.ts'
 import { PLAYBACK_TTL } from '../../contract/facts.ts'
 import type { Loudness } from '../../contract/info.ts'
-import type { TrackState } from '../../contract/track.ts'
+import type { TrackState } from '../../contract/track_list.ts'
 import { effectiveCover, trackTitle } from './appearance.ts'
 import { coverDesign, coverImage, coverOrFirst, type ShownCover } from './cover_image.ts'
 import { firstLook, playlistLevels } from './first_look.ts'
@@ -100,6 +102,11 @@ export const columnsFor = (include: Include) => ({
     loudness: sql.raw(LOUDNESS_SQL).as('loudness') as SQL.Aliased<string | null>,
   }),
   ...(isIncluded(include, 'state') && { state: sql.raw(STATE_SQL).as('state') as SQL.Aliased<string> }),
+  ...(isIncluded(include, 'variants') && {
+    files: tracks.files,
+    folder_id: tracks.folder_id,
+    container: sql.raw(CONTAINER).as('container') as SQL.Aliased<string | null>,
+  }),
 })
 type TrackListRow = ListedRow & {
   levels?: number[] | null
@@ -107,7 +114,15 @@ type TrackListRow = ListedRow & {
   wave?: string | null
   loudness?: string | null
   state?: string
+  files?: TrackRow['files']
+  folder_id?: string | null
+  /** The format of the upload, as ffmpeg names it. */
+  container?: string | null
 }
+
+/** Returns the files of a row whose columns `files` and `folder_id` were read. */
+const variantsOf = ({ files = null, folder_id = null, container, ...row }: TrackListRow) =>
+  filesOf({ ...row, files, folder_id }).map((file) => toTrackVariant(file, container))
 
 /**
  * Returns tracks as lists show them. The cover of the playlist is used after the collection's own cover, but before one that the collection borrows
@@ -132,8 +147,12 @@ export async function toTracks(
   const collectionById = isIncluded(include, 'collection')
     ? new Map(resultOf(owners).map((row) => [row.id, row]))
     : null
+  const [hasIds, hasVariants] = [isIncluded(include, 'ids'), isIncluded(include, 'variants')]
   const shown = rows.map((row) => ({
     ...toListedTrack(row),
+    creator_id: hasIds ? row.creator_id : undefined,
+    organization_index: hasIds ? row.organization_index : undefined,
+    variants: hasVariants ? variantsOf(row) : undefined,
     levels: row.levels === undefined ? undefined : { levels: row.levels ?? [] },
     loudness:
       typeof row.loudness === 'string'

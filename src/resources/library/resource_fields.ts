@@ -39,11 +39,10 @@ export const withInherited = <
   player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
 })
 
-/** Returns the chapters that a person has set in the format JSON Chapters. */
-export const shownChapters = (chapters: StoredChapter[] | null): Chapter[] | null =>
-  chapters?.map(({ start, end, title, ...others }) => ({
-    startTime: start,
-    ...(end !== undefined && { endTime: end }),
-    ...(title !== null && { title }),
-    ...others,
-  })) ?? null
+/** Returns a chapter in the format JSON Chapters. */
+export const toChapter = ({ start, end, title, ...others }: StoredChapter): Chapter => ({
+  startTime: start,
+  ...(end !== undefined && { endTime: end }),
+  ...(title !== null && { title }),
+  ...others,
+})

@@ -12,6 +12,7 @@ import { foldedOf } from '../../adapters/db/search.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { UPLOAD_TTL } from '../../contract/facts.ts'
 import { Track, type trackOperations } from '../../contract/track.ts'
+import type { trackListOperations } from '../../contract/track_list.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { tagsOfFile } from '../../domain/edited_tags.ts'
 import { discardReplaced, ingest } from '../../domain/ingest.ts'
@@ -23,7 +24,7 @@ import { countTracks } from '../list/count_tracks.ts'
 import { find } from '../list/filtered_list.ts'
 import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
-import { shownChapters, versionOf } from './resource_fields.ts'
+import { toChapter, versionOf } from './resource_fields.ts'
 import { deleteStatements } from './track_delete.ts'
 import { findTags, hasTagsText, hasUpdate, updateOf, updateSet } from './track_update.ts'
 import {
@@ -48,10 +49,11 @@ export const toTrack = (row: TrackRow) => ({
   info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
   file_tags: tagsOfFile(row),
   edited_tags: Object.keys(row.edited_tags ?? {}),
-  chapters: shownChapters(row.chapters),
+  chapters: row.chapters?.map(toChapter) ?? null,
 })
 
-const isOwnedByCaller = ({ principal }: Context, id: string) =>
+/** SQL condition for a track of the caller's organization. */
+export const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(tracks.id, id), eq(tracks.organization_id, principal.organization_id), isInCollection)
 
 /** Returns a track of the caller's organization, or throws 404. */
@@ -236,7 +238,7 @@ export async function renewUpload(
 
 export const withId = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
 
-export const trackHandlers: Handlers<typeof trackOperations> = {
+export const trackHandlers: Handlers<typeof trackOperations & typeof trackListOperations> = {
   async listTracks({ query: { limit, offset, after, q, sort = '-created_at', include, ...filters } }, context) {
     const { organization_id } = context.principal
     const { status, ...others } = filters

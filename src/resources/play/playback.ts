@@ -1,5 +1,5 @@
 import { mediaUrls } from '../../adapters/bucket/media_url.ts'
-import { filesOf } from '../../adapters/bucket/track_files.ts'
+import { filesOf, toTrackVariant } from '../../adapters/bucket/track_files.ts'
 import type { CachedTrack } from '../../adapters/cache/isolate_cache.ts'
 import { isIssuedId } from '../../adapters/crypto/id.ts'
 import { hexLevels } from '../../adapters/db/hex_levels.ts'
@@ -156,6 +156,7 @@ export async function playback(
   const { session, track, tags, list, levels, is_preliminary, album } = found
   const { cover_path, cover_size, image_colors, is_dark, ...letters } = found.appearance
   const design = cover_path === null ? coverDesign(letters.player_title, track.levels, album) : null
+  const chapters = `${context.base_url}/v1/play/${session.id}/${track.id}/chapters`
   const mediaUrl = await mediaUrls(context.env, context.now, session.expires_at, found.urls)
   const [cover_image, large_cover, ...variants] = await Promise.all([
     coverImage(context.base_url, { cover_path, design }, mediaUrl),
@@ -170,7 +171,8 @@ export async function playback(
   return {
     track_id: track.id,
     list,
-    chapters: track.chapters.map(({ start, title }) => ({ start, title })),
+    chapters: track.chapters.flatMap(({ start, title, toc }) => (toc === false ? [] : [{ start, title }])),
+    chapter_files: track.chapters.length > 0 ? { json: `${chapters}.json`, vtt: `${chapters}.vtt` } : null,
     cover_image,
     large_cover,
     track: {
@@ -194,6 +196,7 @@ export async function playback(
     },
     levels: { levels },
     variants,
+    files: found.files.map((file) => toTrackVariant(file, track.container)),
   }
 }
 

@@ -1,5 +1,8 @@
+import { asc, eq } from 'drizzle-orm'
+
+import { tracks } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
-import { STATS_DAYS } from '../../contract/facts.ts'
+import { MAX_STATS_TRACKS, STATS_DAYS } from '../../contract/facts.ts'
 import type { statsOperations } from '../../contract/stats.ts'
 import type { StatsScope } from '../../contract/stats_scope.ts'
 import { DAY } from '../../contract/time.ts'
@@ -11,6 +14,7 @@ import { addCounts, type Counts, noCounts, toResponse } from '../../listening/su
 import { accumulated, addCurve, emptyCurve, stepsOf } from '../../listening/sums/curve.ts'
 import { isFileSource } from '../../listening/sums/sources.ts'
 import type { Stats } from '../../listening/sums/sums.ts'
+import { findCollection } from '../library/collection.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
 import { findTrack } from '../library/track.ts'
@@ -21,6 +25,8 @@ const DEFAULT_DAYS = 30
 const NAMED_COUNTRY = 5
 /** Maximum number of sources in a response, without those of links to files, which have no plays. */
 const MAX_ROWS = 100
+/** Rows in the response if the request has no limit. */
+const DEFAULT_ROWS = 50
 /** Candidates for the most plays that each object returns: more than requested, because their order can differ. */
 const candidates = (limit: number) => 2 * limit + 100
 
@@ -68,8 +74,9 @@ function merged(all: [key: string, counts: Counts][][]): Map<string, Counts> {
   return sums
 }
 
-const byPlays = ([x, a]: [string, Counts], [y, b]: [string, Counts]) =>
-  b[0]! - a[0]! || b[1]! - a[1]! || b[2]! - a[2]! || (x < y ? -1 : 1)
+type Sums = [id: string, counts: Counts]
+const byCounts = ([, a]: Sums, [, b]: Sums) => b[0]! - a[0]! || b[1]! - a[1]! || b[2]! - a[2]!
+const byPlays = (a: Sums, b: Sums) => byCounts(a, b) || (a[0] < b[0] ? -1 : 1)
 
 /** Returns the countries or sources that may be named, and everything else in a last row. */
 export function namedRows(
@@ -93,6 +100,19 @@ async function checkResource(context: Context, scope: StatsScope, id: string): P
       ? id === context.principal.organization_id
       : (await titlesOf(context, [{ kind: scope, id }])).has(id)
   if (!isKnown) throw notFound(scope === 'organization' ? scope : 'resource')
+}
+
+/** Returns the ids of a collection's tracks, the first 1,000 in its order. Throws 404 if the collection does not exist. */
+async function tracksOf(context: Context, collection_id: string): Promise<string[]> {
+  const { id } = await findCollection(context, collection_id)
+  const { collection_id: owner, order } = tracks
+  const rows = await context.db
+    .select({ id: tracks.id })
+    .from(tracks)
+    .where(eq(owner, id))
+    .orderBy(asc(order), asc(tracks.id))
+    .limit(MAX_STATS_TRACKS)
+  return rows.map((row) => row.id)
 }
 
 export const statsHandlers: Handlers<typeof statsOperations> = {
@@ -129,16 +149,21 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
     }
   },
 
-  async getTopStats({ query: { scope, limit, include, ...query } }, context) {
+  async getTopStats({ query: { scope, collection_id, limit, include, ...query } }, context) {
     const { days, dates } = rangeOf(query, context.now, scope)
+    if (collection_id !== undefined && scope !== 'track') throw invalid('collection_id', 'needs the scope track')
     const call = await objectsOf(context, context.principal.organization_id)
-    const found = await call('top', { scope, ...days, limit: candidates(limit) })
-    const ids = [...new Set(found.flat().map(([id]) => id))]
-    const counts = ids.length > 0 ? await call('counts', { scope, ...days, ids }) : []
-    const most = [...merged(counts)]
-      .filter(([, [plays]]) => plays! > 0)
-      .toSorted(byPlays)
-      .slice(0, limit)
+    const isTop = collection_id === undefined
+    const size = limit ?? (isTop ? DEFAULT_ROWS : MAX_STATS_TRACKS)
+    const ids = isTop
+      ? (await call('top', { scope, ...days, limit: candidates(size) })).flat().map(([id]) => id)
+      : await tracksOf(context, collection_id)
+    const counts = ids.length > 0 ? await call('counts', { scope, ...days, ids: [...new Set(ids)] }) : []
+    const sums = merged(counts)
+    const listed = isTop
+      ? [...sums].filter(([, [plays]]) => plays! > 0).toSorted(byPlays)
+      : ids.map((id): Sums => [id, sums.get(id) ?? noCounts()]).toSorted(byCounts)
+    const most = listed.slice(0, size)
     if (most.length === 0) return { scope, ...dates, rows: [] }
     const [titles, artwork] = await Promise.all([
       titlesOf(
@@ -152,11 +177,11 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
             most.map(([resource_id]) => ({ scope, resource_id })),
           ),
     ])
-    const rows = most.map(async ([id, sums]) => ({
+    const rows = most.map(async ([id, counts]) => ({
       id,
       title: titles.get(id) ?? null,
       ...(artwork && { artwork: await artwork({ resource_id: id }) }),
-      ...toResponse(sums),
+      ...toResponse(counts),
     }))
     return { scope, ...dates, rows: await Promise.all(rows) }
   },

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks'
 
 import { sleep } from '../../client/retry.ts'
 import { MAX_PAGE } from '../../contract/facts.ts'
-import type { ListedTrack } from '../../contract/track.ts'
+import type { ListedTrack } from '../../contract/track_list.ts'
 import type { Client, Listed, Track } from '../base/api.ts'
 import type { Connection } from './connection.ts'
 import { names, nameFromTags } from './naming.ts'

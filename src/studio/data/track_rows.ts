@@ -1,7 +1,8 @@
 import { useCallback } from 'preact/hooks'
 
 import { isFinal } from '../../client/index.ts'
-import type { ListedTrack, TrackStatus } from '../../contract/track.ts'
+import type { TrackStatus } from '../../contract/track.ts'
+import type { ListedTrack } from '../../contract/track_list.ts'
 import { barHeights } from '../../elements/shared/draw.ts'
 import type { Failure, Track } from '../base/api.ts'
 import { useClient } from './connection.ts'

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { aPlaySession, aWaitingTrack, call, errorPaths, ok, readTrack, UNKNOWN_ID } from '../support/api.ts'
+import { aPlaySession, aWaitingTrack, call, errorPaths, HOUR, ok, readTrack, UNKNOWN_ID } from '../support/api.ts'
 import { aTenant, type Tenant } from '../support/fixtures.ts'
 import { uploadAndProcess } from '../support/processed_track.ts'
+import { statusOf, visit } from '../support/signed.ts'
 import { eventsOf } from '../support/tenant_events.ts'
 import { completeResult, serveTranscoder } from '../support/transcoder.ts'
 
@@ -28,11 +29,11 @@ beforeEach(async () => {
 
 const put = (chapters: unknown, headers = {}, more = {}) =>
   call('PUT', `/v1/track/${track_id}/chapters`, { key: tenant.key, body: { chapters, ...more }, headers })
-const heard = async () => {
-  const { play_session_id } = await aPlaySession(tenant.key, 'track', track_id)
-  const { chapters } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
-  return chapters as object[]
+const viewed = async (body: object = {}) => {
+  const { play_session_id } = await aPlaySession(tenant.key, 'track', track_id, body)
+  return ok('GET', `/v1/play/${play_session_id}/${track_id}`)
 }
+const heard = async () => (await viewed()).chapters
 
 describe('chapters', () => {
   it('replace those of the file in play views, until they are deleted', async () => {
@@ -77,6 +78,8 @@ describe('chapters', () => {
     const waiting = await aWaitingTrack(tenant.key, tenant.collection_id)
     const body = { chapters: [{ startTime: 5000, title: 'Late' }] }
     await ok('PUT', `/v1/track/${waiting}/chapters`, { key: tenant.key, body })
+    const { duration, chapters } = await ok('GET', `/v1/track/${waiting}/chapters`, { key: tenant.key })
+    expect([duration, chapters]).toEqual([0, body.chapters])
   })
 
   it('record an event, and increase the version, which If-Match compares', async () => {
@@ -134,5 +137,68 @@ describe('chapters', () => {
       expect((await call('PUT', path, { key, body: { chapters: [] } })).status).toBe(404)
       expect((await call('DELETE', path, { key })).status).toBe(404)
     }
+  })
+})
+
+describe('a file of the chapters', () => {
+  const chapters = [
+    { startTime: 0, title: 'Opening --> <b>', img: 'https://example.com/a.jpg', url: 'https://example.com/a' },
+    { startTime: 2.5, endTime: 3, title: 'Hidden', toc: false },
+    { startTime: 4 },
+  ]
+  const cues = ['00:00:00.000 --> 00:00:04.000\nOpening --&gt; &lt;b&gt;\n', '00:00:04.000 --> 00:00:10.000\n0:04\n']
+  const asVtt = ['WEBVTT\n', ...cues].join('\n')
+  const types = ['application/json+chapters', 'text/vtt; charset=utf-8']
+  const read = async (url: string, headers = {}) => {
+    const { status, headers: sent, text } = await visit(url.replace('https://tonearm.test', ''), { headers })
+    expect([status, sent.get('access-control-allow-origin')]).toEqual([200, '*'])
+    return [sent.get('content-type'), text]
+  }
+
+  it('is at the addresses in play views, as JSON Chapters and as WebVTT', async () => {
+    await put(chapters)
+    const view = await viewed()
+    expect(view.chapters.map(({ start }) => start)).toEqual([0, 4])
+    const [json, vtt] = await Promise.all([read(view.chapter_files!.json), read(view.chapter_files!.vtt)])
+    expect(json).toEqual([types[0], JSON.stringify({ version: '1.2.0', chapters })])
+    expect(vtt).toEqual([types[1], asVtt])
+  })
+
+  it('has the chapters of the file if none were set, and no address if there are none', async () => {
+    const { chapter_files } = await viewed()
+    const listed = [{ startTime: 0, title: 'One' }, { startTime: 4 }]
+    expect(JSON.parse((await read(chapter_files!.json))[1]!)).toEqual({ version: '1.2.0', chapters: listed })
+    await put([])
+    expect((await viewed()).chapter_files).toBeNull()
+  })
+
+  it('needs a session that plays the track and has not ended', async () => {
+    const { chapter_files, play_session_id: id } = await viewed()
+    const path = (session: string, track: string, file = 'chapters.vtt') => `/v1/play/${session}/${track}/${file}`
+    const other = await aWaitingTrack(tenant.key, tenant.collection_id)
+    for (const each of [path(UNKNOWN_ID, track_id), path('none', track_id), path(id, other), path(id, 'none')])
+      expect([each, await statusOf(each)]).toEqual([each, 404])
+    expect(await statusOf(path(id, track_id, 'chapters.txt'))).toBe(404)
+    expect(await statusOf(path(id, track_id), { method: 'HEAD' })).toBe(200)
+    vi.setSystemTime(Date.now() + 2 * HOUR)
+    expect(await statusOf(new URL(chapter_files!.vtt).pathname)).toBe(410)
+  })
+
+  it('is returned to server keys that accept its type, and JSON to others', async () => {
+    await put(chapters)
+    const path = `/v1/track/${track_id}/chapters`
+    const authorization = `Bearer ${tenant.key}`
+    const answer = await ok('GET', path, { key: tenant.key })
+    expect(answer).toMatchObject({ track_id, duration: 10, version: '1.2.0', chapters })
+    const accepting = (accept: string) => read(path, { authorization, accept })
+    expect(await accepting('text/vtt')).toEqual([types[1], asVtt])
+    expect(await accepting('application/json+chapters, */*')).toEqual([
+      types[0],
+      JSON.stringify({ version: '1.2.0', chapters }),
+    ])
+    for (const accept of ['*/*', 'text/html', 'application/json, text/vtt'])
+      expect((await accepting(accept))[0]).toBe('application/json')
+    expect(await statusOf(path)).toBe(401)
+    expect((await call('GET', path, { key: (await aTenant()).key })).status).toBe(404)
   })
 })

@@ -9,8 +9,15 @@ it('a track lists its files with their sizes', async () => {
   const { key, collection_id } = await aTenant()
   const track_id = await aReadyTrack(key, collection_id, {}, ['aac-160.m4a', 'waveform.json'])
   const { variants } = await ok('GET', `/v1/track/${track_id}/variant`, { key })
+  const types = { 'aac-160': 'audio/mp4', waveform: 'application/json', original: null }
   expect(variants).toEqual(
-    ['aac-160', 'waveform', 'original'].map((index) => ({ index, size: 5, bitrate: 128, duration: 12.346 })),
+    Object.entries(types).map(([index, content_type]) => ({
+      index,
+      content_type,
+      size: 5,
+      bitrate: 128,
+      duration: 12.346,
+    })),
   )
 })
 

@@ -26,6 +26,7 @@ describe('a default variant', () => {
       name: 'AAC 160',
       type: 'transcode',
       format: 'm4a',
+      content_type: 'audio/mp4',
       bitrate: 160,
       index: 'aac-160',
       codec: 'aac',

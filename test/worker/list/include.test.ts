@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 
-import { aPlaylist, aWaitingTrack, ok, query, expectError, errorPaths } from '../support/api.ts'
-import { aTenant } from '../support/fixtures.ts'
+import { aPlaylist, aWaitingTrack, CREATOR, ok, query, expectError, errorPaths } from '../support/api.ts'
+import { aReadyTrack, aTenant } from '../support/fixtures.ts'
 import { aProcessedTrack } from '../support/processed_track.ts'
 import { completeResult, serveTranscoder } from '../support/transcoder.ts'
 
@@ -79,4 +79,31 @@ it('`include=state` adds the progress, the error and the number of warnings', as
     { id: ids[1], progress: 0.25, error, warnings: 0 },
   ])
   expect((await ok('GET', `${of}?include=loudness`, { key })).tracks[0]).not.toHaveProperty('state')
+})
+
+it('`include=variants` adds the files, and `include=ids` your identifiers', async () => {
+  const { key, collection_id } = await aTenant()
+  const ids = { creator_id: CREATOR, organization_index: 'Night 1' }
+  const track_id = await aReadyTrack(key, collection_id, ids, ['aac-160.m4a', 'analysis.json'])
+  const waiting = await aWaitingTrack(key, collection_id)
+  await query(`update tracks set info = '{"container":"wav"}', folder_id = 'other' where id = ?`, track_id)
+  const playlist_id = await aPlaylist(key, [track_id, waiting])
+  const { variants } = await ok('GET', `/v1/track/${track_id}/variant`, { key })
+  expect(variants.map(({ content_type }) => content_type)).toEqual(['audio/mp4', 'application/json', 'audio/wav'])
+  const names = ['creator_id', 'organization_index', 'variants']
+  for (const path of [
+    '/v1/track?sort=created_at&',
+    `/v1/collection/${collection_id}/track?`,
+    `/v1/playlist/${playlist_id}/track?`,
+  ]) {
+    const read = async (include: string) => (await ok('GET', path + include, { key })).tracks
+    for (const track of [...(await read('')), ...(await read('include=state'))])
+      expect(names.filter((name) => name in track)).toEqual([])
+    expect(await read('include=ids,variants')).toMatchObject([
+      { id: track_id, ...ids, variants },
+      { id: waiting, creator_id: null, organization_index: null, variants: [] },
+    ])
+    const [first] = await read('include=ids')
+    expect(names.filter((name) => name in first)).toEqual(['creator_id', 'organization_index'])
+  }
 })

@@ -23,7 +23,7 @@ const MATCHES = 5000
 /** Maximum number of requests to D1 for a list. */
 const TRIPS = 3
 
-const INCLUDED = 'include=levels,loudness,artwork,collection,state'
+const INCLUDED = 'include=levels,loudness,artwork,collection,state,variants,ids'
 
 /** Requests, each with the maximum number of rows that it may read, regardless of the length of the list. */
 const requestLimits = ({ collection_id }: Tenant): [string, number][] => {

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { collections, tracks } from '../../../src/adapters/db/schema/library.ts'
+import type { TrackInfo } from '../../../src/contract/info.ts'
 import { aPlaylist, aPlaySession, db, ok, expectError, type Scope } from '../support/api.ts'
 import { aReadyTrack, aTenant, type Tenant } from '../support/fixtures.ts'
 import { isSignedFor, signedParts } from '../support/signature.ts'
@@ -48,6 +49,24 @@ describe('a play view', () => {
       variant: { index: 'aac-160' },
       path: expect.stringMatching(/aac-160\.m4a$/),
     })
+  })
+
+  it('contains the types, sizes and bitrates of its files in the order of its variants', async () => {
+    const content_type = async (file_info: TrackInfo) => {
+      await db.update(tracks).set({ info: file_info }).where(eq(tracks.id, track_id))
+      const { files, variants } = (await session({ variants: ['original', 'preview', 'opus-96'] })).first_track!
+      expect(files.map(({ index }) => index)).toEqual(variants.map(({ variant }) => variant.index))
+      return files[0]!.content_type
+    }
+    expect(await content_type({ container: 'mov,mp4,m4a,3gp,3g2,mj2' })).toBe('audio/mp4')
+    expect(await content_type({ container: 'matroska,webm' })).toBeNull()
+    expect(await content_type({})).toBeNull()
+    const file = { size: 5, bitrate: 128, duration: 12.346 }
+    expect((await view()).files).toEqual([
+      { index: 'aac-160', content_type: 'audio/mp4', ...file },
+      { index: 'mp3-128', content_type: 'audio/mpeg', ...file },
+      { index: 'opus-96', content_type: 'audio/webm; codecs=opus', ...file },
+    ])
   })
 
   it('returns the list that it plays from, and the chapters of the file', async () => {

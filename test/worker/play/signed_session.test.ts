@@ -95,6 +95,7 @@ describe('a signed play session', () => {
       (id: string) => `/v1/play/${id}/${ids[1]}?x=1`,
       (id: string) => `/v1/play/${id}/download`,
       (id: string) => `/v1/play/${id}/${ids[0]}/mp3-128/download`,
+      (id: string) => `/v1/play/${id}/${ids[0]}/chapters.json`,
       (id: string) => `/v1/play_session/${id}`,
       (id: string) => `/embed/${id}?theme=dark`,
       (id: string) => `/oembed?url=${encodeURIComponent(`https://tonearm.test/embed/${id}`)}`,

@@ -6,7 +6,7 @@ import worker from '../../../src/index.ts'
 import { listeningObject } from '../../../src/listening/call_object.ts'
 import { namedRows } from '../../../src/resources/play/stats.ts'
 import { randomFrom } from '../../support/random.ts'
-import { aPlaylist, call, DAY, expectError, HOUR, ok, query, UNKNOWN_ID } from '../support/api.ts'
+import { aCollection, aPlaylist, call, DAY, expectError, HOUR, ok, query, UNKNOWN_ID } from '../support/api.ts'
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
 import { heardReport } from '../support/heard.ts'
 import { tenth } from '../support/listening_recount.ts'
@@ -203,6 +203,33 @@ describe('statistics', () => {
     // The visits to another recording of the track are not in its curve.
     await query('update tracks set duration = 90 where id = ?', track_id)
     expect((await get(`/v1/track/${track_id}/retention`)).visits).toBe(0)
+  })
+
+  it('of the tracks of a collection are in one response, including those without plays', async () => {
+    const [second, third] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, collection_id)]
+    const elsewhere = await aReadyTrack(key, (await aCollection(key)).id)
+    await query('update tracks set duration = 200, player_title = id')
+    await query('update organizations set listening_shards = 2 where id = ?', organization_id)
+    await hear({ track: third, shard: 0 })
+    await repeat(2, { track: third, shard: 1 })
+    await hear()
+    await repeat(4, { track: elsewhere })
+    const path = `/v1/stats/top?collection_id=${collection_id}`
+    const plays = async (more = '') =>
+      (await get(path + more)).rows.map((row: Record<string, unknown>) => [row.id, row.title, row.plays, row.seconds])
+    const rows = [
+      [third, third, 3, 120],
+      [track_id, track_id, 1, 40],
+      [second, second, 0, 0],
+    ]
+    expect(await plays()).toEqual(rows)
+    expect(await plays('&limit=2')).toEqual(rows.slice(0, 2))
+    expect((await get(`${path}&include=artwork`)).rows[2].artwork).toHaveProperty('icon')
+    const silent = await plays(`&to=${daysAgo(1)}`)
+    expect(silent.map(([id]: string[]) => id)).toEqual([track_id, second, third])
+    expect((await readCsv(path)).text.split('\r\n')).toHaveLength(5)
+    await expectError(400, 'invalid_request', 'GET', `${path}&scope=share`, { key })
+    await expectError(404, 'not_found', 'GET', path, { key: (await aTenant()).key })
   })
 
   it('show refused reports of the organization by reason', async () => {

@@ -39,12 +39,13 @@ select
       from
         json_each(tracks.chapters)
       where
-        value ->> 'start' < tracks.duration
-        and value ->> 'toc' is not 0
+        tracks.duration = 0
+        or value ->> 'start' < tracks.duration
     )
   ) as "track_chapters",
   tracks."files" as "track_files",
   tracks."tags" as "track_tags",
+  coalesce(tracks.info ->> '$.facts[0]', tracks.info ->> '$.container') as "track_container",
   collections."title" as "collection_title",
   collections."theme" as "collection_theme",
   collections."player_color" as "collection_player_color",

@@ -6,12 +6,14 @@ import {
   ENVELOPE,
   LISTED_TRACK,
   ORGANIZATION,
+  PLAYBACK,
   playbackAt,
   PLAYLIST,
   REPROCESS,
   SESSION,
   SQUARE,
   TRACK,
+  TRACK_VARIANT,
   UPLOAD_HANDLE,
   UPLOAD_SESSION,
   USAGE,
@@ -98,7 +100,7 @@ export const cases: Record<OperationName, Case> = {
   getPlaylistCover: { keys: { '': `${ENVELOPE} playlist_id cover_image`, ...OWN_COVER } },
   getTrackCover: { keys: { '': `${ENVELOPE} track_id cover_image`, ...OWN_COVER } },
   getTrackVariants: {
-    keys: { '': `${ENVELOPE} track_id variants`, 'variants.0': 'index size bitrate duration' },
+    keys: { '': `${ENVELOPE} track_id variants`, 'variants.0': TRACK_VARIANT },
   },
   createCollectionCover: {
     keys: {
@@ -143,7 +145,7 @@ export const cases: Record<OperationName, Case> = {
   },
   playTrack: {
     keys: {
-      '': `${ENVELOPE} play_session_id track_id list chapters play_session cover_image large_cover track levels variants heard_token`,
+      '': `${ENVELOPE} play_session_id play_session heard_token ${PLAYBACK}`,
       play_session: 'id variants is_downloadable expires_at',
       ...playbackAt(''),
     },

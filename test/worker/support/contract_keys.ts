@@ -27,9 +27,12 @@ export const UPLOAD_SESSION = {
   quota: 'max_bytes used_bytes max_tracks used_tracks resets_at',
 }
 // The fields of a variant in the specification, followed by the settings, which we added.
-export const VARIANT = 'id name type format bitrate index codec channels start length'
+export const VARIANT = 'id name type format content_type bitrate index codec channels start length'
 export const REPROCESS = 'state all total done failed started_at finished_at'
 export const SQUARE = 'type width height url'
+/** The fields of a playback in the specification, and those that we added: `list`, `chapters`, `chapter_files`, `files`. */
+export const PLAYBACK = 'track_id list chapters chapter_files cover_image track levels variants files'
+export const TRACK_VARIANT = 'index content_type size bitrate duration'
 export const playbackAt = (at: string) => ({
   [`${at}cover_image`]: 'icon small regular',
   [`${at}cover_image.icon`]: SQUARE,
@@ -41,11 +44,12 @@ export const playbackAt = (at: string) => ({
   [`${at}levels`]: 'levels',
   [`${at}variants.0`]: 'path url variant',
   [`${at}variants.0.variant`]: 'index',
+  [`${at}files.0`]: TRACK_VARIANT,
 })
 export const SESSION = {
   play_session: PLAY_SESSION,
   list: 'scope title subtitle',
   'tracks.0': 'id index duration order player_title player_subtitle player_color',
-  first_track: 'track_id list chapters cover_image large_cover track levels variants',
+  first_track: PLAYBACK,
   ...playbackAt('first_track.'),
 }

@@ -1,4 +1,4 @@
-import type { SourceInfo } from '../../../contract/info.ts'
+import type { StoredChapter } from '../column_types.ts'
 import { FIRST_COVER, type FirstCover } from '../first_cover.ts'
 import { columnsOf, selectOf } from '../query.ts'
 import type { collections, organizations, playlists, tracks } from '../schema/library.ts'
@@ -14,9 +14,11 @@ const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag'
  * The chapters that a person has set, or those in `info` (track_info.ts), in SQL. A newer file may be shorter than the one for which the chapters were set.
  * The SQL is plain text because a new isolate loads this file when it starts.
  */
-const CHAPTERS = `iif(tracks.chapters is null, coalesce(tracks.info -> '$.facts[11]', tracks.info -> '$.chapters', '[]'),
+export const CHAPTERS = `iif(tracks.chapters is null, coalesce(tracks.info -> '$.facts[11]', tracks.info -> '$.chapters', '[]'),
   (select json_group_array(json(value)) from json_each(tracks.chapters)
-    where value ->> 'start' < tracks.duration and value ->> 'toc' is not 0))`
+    where tracks.duration = 0 or value ->> 'start' < tracks.duration))`
+/** The format of the uploaded file, as ffmpeg names it, in SQL; null before it is known. */
+export const CONTAINER = `coalesce(tracks.info ->> '$.facts[0]', tracks.info ->> '$.container')`
 
 // `metadata` is not read, because an isolate caches thousands of sessions.
 const session = columnsOf<typeof playSessions.$inferSelect>('sessions')({
@@ -37,7 +39,8 @@ export const VIEW_COLUMNS = {
   track: columnsOf<
     Omit<typeof tracks.$inferSelect, 'levels' | 'chapters'> & {
       levels: string | null
-      chapters: SourceInfo['chapters']
+      chapters: StoredChapter[]
+      container: string | null
     }
   >('tracks')(
     {
@@ -60,8 +63,9 @@ export const VIEW_COLUMNS = {
       chapters: 'json',
       files: 'json',
       tags: 'json',
+      container: 'plain',
     },
-    { levels: 'hex(tracks.levels)', chapters: CHAPTERS },
+    { levels: 'hex(tracks.levels)', chapters: CHAPTERS, container: CONTAINER },
   ),
   collection: columnsOf<typeof collections.$inferSelect & { first: FirstCover | null }>('collections')(
     { title: 'plain', ...appearance, ...cover, ...overridable, first: 'json' },

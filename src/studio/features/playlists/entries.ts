@@ -1,4 +1,4 @@
-import type { ListedTrack } from '../../../contract/track.ts'
+import type { ListedTrack } from '../../../contract/track_list.ts'
 
 export type FoundTrack = ListedTrack
 
