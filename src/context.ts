@@ -4,6 +4,7 @@ import type { QueryBudget } from './adapters/db/query_budget.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
 import type { PlayScope } from './contract/play.ts'
 import type { Principal } from './core/principal.ts'
+import type { FileSource } from './listening/sums/sources.ts'
 
 /** Everything that background work (queues and cron) may use. */
 export interface System<D = Database> {
@@ -36,6 +37,8 @@ export interface Downloaded {
   track: string | null
   collection: string | null
   via: { scope: PlayScope; id: string; share: string | null }
+  /** Set if a link to the file was used: the one in a feed, or another. */
+  source?: FileSource
 }
 
 /** Everything that a handler may use. For a play view, `db` is only an object with a D1 client. */

@@ -23,7 +23,7 @@ export class Listening extends ListeningObject {}
 export default {
   fetch: (request: Request, env: Env, context: ExecutionContext) =>
     serveCached(cache, request, env, async () => {
-      const response = await (answerFirst(cache, request, env) ?? (await load()).answer(request, env, context))
+      const response = await (answerFirst(cache, request, env, context) ?? (await load()).answer(request, env, context))
       for (const [name, value] of Object.entries(securityHeaders(request.url))) response.headers.set(name, value)
       return response
     }),

@@ -44,7 +44,12 @@ const MEANING: Partial<Record<Name, string>> = {
 }
 
 /** Files that are loaded for the first request of their kind, and must not load a package (docs/decisions/0113). */
-const FIRST = ['src/http/api/heard.ts', 'src/listening/engine.ts', 'src/http/pages/cover.ts']
+const FIRST = [
+  'src/http/api/heard.ts',
+  'src/listening/engine.ts',
+  'src/http/pages/cover.ts',
+  'src/http/pages/share_file.ts',
+]
 
 type Measured = { sizes: Record<string, number>; faults: string[] }
 

@@ -14,7 +14,8 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
     'The API key is missing, wrong, expired or revoked; or the signature of a signed play session is wrong.',
   insufficient_scope: 'The type of the key, its resource or its variants do not allow this.',
   origin_not_allowed: 'The page that calls is not among the `allowed_origins` of the key.',
-  download_not_allowed: 'The play session was created without `is_downloadable`.',
+  download_not_allowed:
+    'The play session was created without `is_downloadable`; or the share has no links to files, because it is not downloadable, or has a password or `allowed_origins`.',
   upload_link_invalid: 'This is not an upload URL that the service made.',
   upload_link_expired: 'The upload URL has expired; ask for a new one.',
   not_found: 'It does not exist, belongs to another organization, or the id is malformed.',

@@ -49,7 +49,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('share_password_length', limits.MAX_PASSWORD, 'characters', 'passwords of shares'),
   limit('share_text_length', limits.MAX_SHARE_TEXT, 'characters', 'texts of shares'),
   limit('share_links', limits.MAX_SHARE_LINKS, 'links', 'shares'),
-  limit('playback_ttl', limits.PLAYBACK_TTL, 'seconds', 'URLs in play views'),
+  limit('playback_ttl', limits.PLAYBACK_TTL, 'seconds', 'URLs in play views and behind links to files'),
   limit('session_tracks', limits.MAX_SESSION_TRACKS, 'tracks', 'the list of a play session'),
   limit('session_views', limits.MAX_VIEWS, 'play views', 'one response for a play session'),
   limit('session_variants', limits.MAX_SESSION_VARIANTS, 'variants', 'play sessions'),
@@ -87,12 +87,12 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('metadata_depth', limits.MAX_METADATA_DEPTH, 'levels', 'metadata'),
   limit('theme_colors', limits.MAX_THEME_COLORS, 'colors', 'theme'),
   limit('api_rate', limits.API_RATE, 'requests per minute', 'one server key; a browser key, per address'),
-  limit('play_rate', limits.PLAY_RATE, 'requests per minute', 'one play session, by one address'),
+  limit('play_rate', limits.PLAY_RATE, 'requests per minute', 'one play session or share, by one address'),
   limit(
     'audience_rate',
     limits.AUDIENCE_RATE,
     'requests per minute',
-    "one play session or browsers' key, by everybody",
+    "one play session, share or browsers' key, by everybody",
   ),
   limit(
     'miss_rate',

@@ -22,6 +22,15 @@ export class ApiError extends Error {
 /** Returns a 404 error. A resource that belongs to another organization causes the same error as one that does not exist. */
 export const notFound = (noun: string) => new ApiError('not_found', `${noun} not found`)
 
+/** Returns a 409 error for a track that cannot be played, or not yet. */
+export const notReady = (status: string) =>
+  new ApiError(
+    'track_not_ready',
+    status === 'failed'
+      ? 'This track could not be processed and cannot be played'
+      : `This track is still ${status}; try again soon`,
+  )
+
 /** Returns a 400 error for a single field with an invalid value that the schema cannot detect. */
 export const invalid = (
   path: string,

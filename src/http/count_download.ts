@@ -8,10 +8,13 @@ import { log } from '../core/log.ts'
 import { listeningObject } from '../listening/call_object.ts'
 import { countryOf, hasOptedOut } from './counted.ts'
 
-/** Words in the names of bots that do not pretend to be a browser: crawlers, link previews, monitors, and servers that read feeds. */
+/**
+ * Words in the names of bots that do not pretend to be a browser: crawlers, link previews, share menus, monitors, servers that read feeds or copy episodes, and
+ * Apple's watch, which loads what the phone has.
+ */
 const BOT =
   // cspell:disable-next-line
-  /(?<!\bcu)bots?(?![a-z])|crawl|spider|slurp|scan(?![a-z])|scanner|scraper|scrapy|monitor|uptime|check(?![a-z])|checker|probe(?![a-z])|validator|fetcher|preview|importer|transcriber|podcast sync|subscriber|feed ?parser|externalhit|meta-external|whatsapp|-google|google-|-user\b/i
+  /(?<!\bcu)bots?(?![a-z])|crawl|spider|slurp|scan(?![a-z])|scanner|scraper|scrapy|monitor|uptime|check(?![a-z])|checker|probe(?![a-z])|validator|fetcher|preview|import(?:er)?(?![a-z])|transcri|processor|podcast[ -]sync|subscriber|feed ?parser|external(?:hit|ua)|meta-external|whatsapp|mastodon|misskey|sharing(?:extension|uiservice)|sharesheet|^atc\/|watchos|^spotify\/1\.0$|-google|google-|-user\b/i
 
 /** Whether a `User-Agent` is that of a bot. isbot treats everything that is not a browser as a bot, so it judges only browsers. */
 export const isBot = (agent: string | null) =>
@@ -29,12 +32,17 @@ interface Request {
  * download.
  */
 export function countDownload({ env, req: { raw }, executionCtx }: Request, downloaded: Downloaded): void {
-  const { organization_id, ...place } = downloaded
+  const { organization_id, source = null, ...place } = downloaded
   const count = async () => {
     if (raw.method === 'HEAD' || hasOptedOut(raw) || isBot(raw.headers.get('user-agent'))) return
     const shard = { organization_id, shard: 0 }
     const day = Math.floor(Date.now() / DAY)
-    await listeningObject(env, organization_id, 0)('download', shard, { ...place, day, country: countryOf(raw) })
+    await listeningObject(env, organization_id, 0)('download', shard, {
+      ...place,
+      source,
+      day,
+      country: countryOf(raw),
+    })
   }
   const logFailure = (error: unknown) =>
     log('error', 'download_not_counted', { organization_id, error: describeError(error) })

@@ -15,24 +15,35 @@ import { answerEmbed } from './pages/embed.ts'
 import { answerShare } from './pages/share_page.ts'
 
 /**
- * Answers the first requests of listeners without Hono, zod and Drizzle: play sessions, play views, embeds, shares, generated covers and listening reports.
- * A new isolate can thus respond before it has loaded them (docs/decisions/0029). The app has these routes too, for `HEAD`, for forms, for ids that were
+ * Answers the first requests of listeners without Hono, zod and Drizzle: play sessions, play views, embeds, shares, links to files, generated covers
+ * and listening reports. A new isolate can thus respond before it has loaded them (docs/decisions/0029). The app has these routes too, for `HEAD`, for forms, for ids that were
  * never issued, and for escaped paths.
  */
 
 type Respond = (request: ListenerRequest) => Promise<Response>
 type Route = [name: string, respond: Respond]
+/** Returns the route of a path and the function that answers it; null if the app answers it. */
+type FindRoute = (cache: IsolateCache, path: string, context: ExecutionContext) => Route | null
 
-/** Returns the route of a report and the function that answers it; null for another path. */
-function reportRoute(cache: IsolateCache, path: string): Route | null {
+/** Finds the route of a listening report. */
+const reportRoute: FindRoute = (cache, path) => {
   const [, token] = /^\/v1\/heard\/([\w-]+)$/.exec(path) ?? []
   return token === undefined
     ? null
     : ['/v1/heard/:token', async (request) => (await import('./api/heard.ts')).answerHeard(request, cache, token)]
 }
 
-/** Returns the route of a `GET` and the function that answers it; null if the app answers it. */
-function routeOf(cache: IsolateCache, path: string): Route | null {
+/** Finds the route of a link to a file. */
+const fileRoute: FindRoute = (cache, path, context) =>
+  /^\/s\/.+\.(mp3|m4a|opus|flac)$/i.test(path)
+    ? [
+        '/s/:slug/:file',
+        async (request) => (await import('./pages/share_file.ts')).answerFile(request, cache, path, context),
+      ]
+    : null
+
+/** Finds the route of a `GET`. */
+const routeOf: FindRoute = (cache, path, context) => {
   if (path.startsWith('/cover/'))
     return [
       '/cover/:design/:file',
@@ -70,16 +81,22 @@ function routeOf(cache: IsolateCache, path: string): Route | null {
   }
   const [, frame, slug] = /^(\/embed)?\/s\/([\w-]+)$/.exec(path) ?? []
   return slug === undefined
-    ? null
+    ? fileRoute(cache, path, context)
     : [`${frame ?? ''}/s/:slug`, (request) => answerShare(request, cache, slug, frame !== undefined)]
 }
 
+const FIND: Record<string, FindRoute> = { GET: routeOf, HEAD: fileRoute, POST: reportRoute }
+
 /** Answers a first request of a listener. Returns null for any other request. */
-export function answerFirst(cache: IsolateCache, raw: Request, env: Env): Promise<Response> | null {
+export function answerFirst(
+  cache: IsolateCache,
+  raw: Request,
+  env: Env,
+  context: ExecutionContext,
+): Promise<Response> | null {
   const { method } = raw
-  if (method !== 'GET' && method !== 'POST') return null
   const path = new URL(raw.url).pathname
-  const [route, respond] = (method === 'GET' ? routeOf(cache, path) : reportRoute(cache, path)) ?? []
+  const [route, respond] = FIND[method]?.(cache, path, context) ?? []
   if (!route || !respond) return null
   // The app responds that the Worker is not configured. Play views need few settings, so they are tried.
   if (!route.startsWith('/v1/play/') && missingSettings(env).length > 0) return null

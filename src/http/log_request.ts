@@ -13,10 +13,10 @@ interface RequestSummary {
   organization_id: string | undefined
 }
 
-/** The routes of play sessions and of their reports, which get by far the most requests. */
-const IS_PLAY = /^\/v1\/(play[_/]|heard)/
+/** The routes of play sessions, of their reports and of links to files, which get by far the most requests. */
+const IS_PLAY = /^\/v1\/(play[_/]|heard)|^\/s\/:slug\/:file$/
 
-/** Logs one line per request (docs/decisions/0043), except for most successful requests for play sessions (docs/decisions/0082). */
+/** Logs one line per request (docs/decisions/0043), except for most successful requests of these routes (docs/decisions/0082). */
 export function logRequest({ REQUEST_LOG }: Env, { started_at, ...line }: RequestSummary): void {
   if (REQUEST_LOG !== 'true') return
   if (line.status < 400 && IS_PLAY.test(line.route) && Math.random() > LOGGED_SHARE) return

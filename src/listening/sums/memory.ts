@@ -93,9 +93,9 @@ export class Memory {
     this.#draw(difference)
   }
 
-  addDownload(place: Omit<Place, 'source'>): void {
+  addDownload(place: Place): void {
     const counts = COLUMNS.map((column) => Number(column === 'downloads'))
-    this.#count({ ...place, source: null }, counts, NOTHING_NEW)
+    this.#count(place, counts, NOTHING_NEW)
   }
 
   addRefused(day: number, reason: string, reports: number): void {

@@ -3,6 +3,11 @@
  * sources, and those with the most votes remain, so a few senders cannot replace the sources of others. The votes are stored, the addresses are not.
  */
 
+/** The sources of downloads by links to files. They are always kept, because no address votes for them. */
+const FILE_SOURCES = ['feed', 'file'] as const
+export type FileSource = (typeof FILE_SOURCES)[number]
+export const isFileSource = (source: string): boolean => FILE_SOURCES.some((each) => each === source)
+
 /** Maximum number of addresses of a day that are remembered. */
 const MAX_ADDRESSES = 20_000
 /** Number of sources of a day from which on only half of them remain. */
@@ -42,14 +47,15 @@ export class Sources {
       .toArray()
       .map(({ day, names }) => [day, new Map(JSON.parse(names) as [string, number][])])
 
-  votesOf = (day: number, source: string): number => this.#days.get(day)?.get(source) ?? 0
+  votesOf = (day: number, source: string): number =>
+    isFileSource(source) ? Infinity : (this.#days.get(day)?.get(source) ?? 0)
 
   /** Returns the votes of several stored days, which follow one another. */
   ofDays(days: number[]): (source: string) => number {
     const votes = new Map<string, number>()
     for (const [, names] of this.#read('day between ? and ?', days[0]!, days.at(-1)!))
       for (const [source, count] of names) votes.set(source, (votes.get(source) ?? 0) + count)
-    return (source) => votes.get(source) ?? 0
+    return (source) => (isFileSource(source) ? Infinity : (votes.get(source) ?? 0))
   }
 
   add(day: number, source: string): void {

@@ -66,7 +66,7 @@ export class Sums {
   }
 
   /** Counts a download. */
-  download = (place: Omit<Place, 'source'>): void => this.#memory.addDownload(place)
+  download = (place: Place): void => this.#memory.addDownload(place)
 
   /** Counts reports that were refused. */
   refuse = (day: number, reason: string, reports: number): void => this.#memory.addRefused(day, reason, reports)

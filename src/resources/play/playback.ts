@@ -8,7 +8,7 @@ import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
 import { PLAY_CACHE_SECONDS } from '../../contract/facts.ts'
 import type { Playback, PlayScope, PlayView } from '../../contract/play.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { notFound, notReady } from '../../core/errors.ts'
 import { checkExpiry, timestamp } from '../../core/time.ts'
 import { appearance } from '../library/appearance.ts'
 import { coverDesign, coverImage, coverOrFirst } from '../library/cover_image.ts'
@@ -144,15 +144,6 @@ export function listOf(scope: PlayScope, { collection, playlist, organization }:
   if (scope === 'track' || !list) return null
   return { scope, title: list.title, subtitle: list.player_subtitle ?? organization.player_subtitle }
 }
-
-/** Returns a 409 error for a track that cannot be played, or not yet. */
-export const notReady = (status: string) =>
-  new ApiError(
-    'track_not_ready',
-    status === 'failed'
-      ? 'This track could not be processed and cannot be played'
-      : `This track is still ${status}; try again soon`,
-  )
 
 /**
  * Returns everything that a player needs for one track. Every field is listed explicitly, so that no private column is exposed. Signed URLs expire at

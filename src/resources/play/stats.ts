@@ -8,6 +8,7 @@ import { dateOf, firstDayOf, monthOf } from '../../core/time.ts'
 import { firstKept } from '../../listening/sums/buckets.ts'
 import { addCounts, type Counts, noCounts, toResponse } from '../../listening/sums/counts.ts'
 import { accumulated, addCurve, emptyCurve, stepsOf } from '../../listening/sums/curve.ts'
+import { isFileSource } from '../../listening/sums/sources.ts'
 import type { Stats } from '../../listening/sums/sums.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
@@ -18,7 +19,7 @@ import { objectsOf } from './listening_objects.ts'
 const DEFAULT_DAYS = 30
 /** Visits from which on a country is named, so that few listeners of a small country cannot be recognized. */
 const NAMED_COUNTRY = 5
-/** Maximum number of sources in a response. */
+/** Maximum number of sources in a response, without those of links to files, which have no plays. */
 const MAX_ROWS = 100
 /** Candidates for the most plays that each object returns: more than requested, because their order can differ. */
 const candidates = (limit: number) => 2 * limit + 100
@@ -71,11 +72,15 @@ const byPlays = ([x, a]: [string, Counts], [y, b]: [string, Counts]) =>
   b[0]! - a[0]! || b[1]! - a[1]! || b[2]! - a[2]! || (x < y ? -1 : 1)
 
 /** Returns the countries or sources that may be named, and everything else in a last row. */
-function namedRows(by: 'country' | 'source', sums: Map<string, Counts>, totals: Counts): [string | null, Counts][] {
+export function namedRows(
+  by: 'country' | 'source',
+  sums: Map<string, Counts>,
+  totals: Counts,
+): [string | null, Counts][] {
   const named = [...sums]
     .filter(([, counts]) => by === 'source' || counts[1]! >= NAMED_COUNTRY)
     .toSorted(byPlays)
-    .slice(0, by === 'source' ? MAX_ROWS : undefined)
+    .filter(([key], at) => by === 'country' || at < MAX_ROWS || isFileSource(key))
   const rest = [...totals]
   for (const [, counts] of named) for (const [column, count] of counts.entries()) rest[column]! -= count
   return rest.some((count) => count !== 0) ? [...named, [null, rest]] : named

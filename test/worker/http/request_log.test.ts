@@ -7,6 +7,7 @@ import worker from '../../../src/index.ts'
 import { aPlaySession, db, ok, UNKNOWN_ID } from '../support/api.ts'
 import { theWorkspace, type Workspace } from '../support/contract_workspace.ts'
 import { heardReport } from '../support/heard.ts'
+import { aShare } from '../support/share_visitor.ts'
 
 /** One log line for each request (docs/decisions/0043). */
 
@@ -84,7 +85,7 @@ it('the request log omits cached responses, and is empty when it is turned off',
   expect(lines).toHaveLength(1)
 })
 
-it('the request log has a sample of the successful requests for play sessions, and every failed one', async () => {
+it('the request log has a sample of the successful requests for play sessions and links to files, and every failed one', async () => {
   const { key, collection_id, play_session_id, track_id } = workspace
   logPlays(false)
   const session = `/v1/play/${play_session_id}`
@@ -97,9 +98,15 @@ it('the request log has a sample of the successful requests for play sessions, a
   }
   expect((await create({ collection_id })).response.status).toBe(200)
   expect((await request('HEAD', session)).response.status).toBe(200)
+  const { slug } = await aShare(key, collection_id, { is_downloadable: true })
+  const file = `/s/${slug}/feed/${track_id}`
+  expect((await request('GET', `${file}.mp3`, { redirect: 'manual' })).response.status).toBe(302)
   expect(lines).toEqual([])
   await create({ collection_id: UNKNOWN_ID })
   await request('GET', `${session}?views=6`)
   await request('GET', `${session}/${UNKNOWN_ID}`)
-  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([404, 400, 404])
+  await request('GET', `${file}.flac`)
+  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([404, 400, 404, 404])
+  const { route, organization_id } = JSON.parse(lines.at(-1)!) as Record<string, string>
+  expect([route, organization_id]).toEqual(['/s/:slug/:file', undefined])
 })

@@ -129,9 +129,11 @@ describe('the rows of months', () => {
     })
   })
 
-  it('end a day before they are summed, and have the 20 sources with the most votes and visits', async () => {
+  it('end a day before they are summed, and have the 20 sources of links to files and with the most votes and visits', async () => {
     await inObject(async (sql) => {
       const sums = new Sums(sql)
+      const via = { scope: 'track', id: TRACK, share: null } as const
+      sums.download({ track: TRACK, collection: null, via, day: day('2027-03-01'), country: null, source: 'feed' })
       for (const at of Array.from({ length: 30 }).keys())
         for (let visit = 0; visit <= at; visit++)
           sums.add(aVisit([[0, 40]], { day: day('2027-03-01') + at, source: `${at}.example` }))
@@ -150,7 +152,7 @@ describe('the rows of months', () => {
       const range = { from: day('2027-03-01'), to: day('2027-03-31'), by: 'source', kept: KEPT } as const
       const { totals, rows } = sums.stats({ scope: 'track', id: TRACK, ...range })
       expect([totals[1], rows.length]).toEqual([468, 20])
-      expect(rows.map(([key]) => key)).toEqual(expect.arrayContaining(['voted.example', '29.example']))
+      expect(rows.map(([key]) => key)).toEqual(expect.arrayContaining(['feed', 'voted.example', '29.example']))
       expect(sums.curve({ track: TRACK, duration: 200, ...range }).visits).toBe(468)
     })
   })

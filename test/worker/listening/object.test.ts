@@ -194,7 +194,7 @@ describe('the object', () => {
     const gone = { organization_id: crypto.randomUUID(), track_id: null }
     const all = [broken, whole, forgetful, gone]
     for (const { send, track_id } of [broken, whole, forgetful]) await send(aListen(track_id)([[0, 40]]))
-    const place = { track: null, collection: null, country: null, day: today(), via: aVia }
+    const place = { track: null, collection: null, country: null, source: null, day: today(), via: aVia }
     await listeningObject(env, whole.organization_id, 0)('download', { ...whole, shard: 0 }, place)
     for (const [at, { organization_id }] of all.entries()) {
       const due_at = Date.now() - (4 - at) * 3 * HOUR
@@ -231,7 +231,7 @@ describe('the object', () => {
     await eventually(async () => (await erased()).length === 0)
     expect(await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())).toBeNull()
     expect(await send(aListen(track_id)([[0, 40]]))).toBe(404)
-    const place = { track: track_id, collection: null, country: null, day: today(), via: aVia }
+    const place = { track: track_id, collection: null, country: null, source: null, day: today(), via: aVia }
     await listeningObject(env, organization_id, 0)('download', { organization_id, shard: 0 }, place)
     expect([await rows('day'), await rows('segment'), await rows('self'), await erased()]).toEqual([[], [], [], []])
     expect(await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())).toBeNull()

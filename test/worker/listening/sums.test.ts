@@ -97,10 +97,13 @@ it('a play needs 30 seconds or half of a shorter track, a completion 90 %, and b
   })
 })
 
-it('a day of a resource has 100 sources at most, those with the most votes, and all visits are in the totals', async () => {
+it('a day of a resource has 100 sources at most, those of links to files and those with the most votes, and all visits are in the totals', async () => {
   await inObject((sql) => {
     const sums = new Sums(sql)
+    const download = (source: string) => sums.download({ ...PLACE, day: FIRST, country: null, source })
+    download('file')
     for (let at = 0; at < 150; at++) sums.add(aVisit([[0, 40]], { source: `first${at}.example` }))
+    download('feed')
     sums.fold()
     for (let at = 0; at < 50; at++)
       for (const _ of [1, 2]) sums.add(aVisit([[0, 40]], { source: `second${at}.example` }))
@@ -109,6 +112,10 @@ it('a day of a resource has 100 sources at most, those with the most votes, and 
     expect(totals[1]).toBe(250)
     expect(rows).toHaveLength(100)
     expect(rows.filter(([source]) => source.startsWith('second'))).toHaveLength(50)
+    expect(rows.flatMap(([source, counts]) => (counts[4] ? [[source, counts[4]]] : []))).toEqual([
+      ['file', 1],
+      ['feed', 1],
+    ])
   })
 })
 
@@ -176,7 +183,7 @@ it('downloads and refused reports are counted, a ZIP for the collection and the 
   await inObject(async (sql) => {
     const sums = new Sums(sql)
     const via = { scope: 'collection', id: PLACE.collection, share: uuid(4, 0) } as const
-    const place = { day: FIRST, collection: PLACE.collection, via, country: 'DE' }
+    const place = { day: FIRST, collection: PLACE.collection, via, country: 'DE', source: null }
     sums.download({ ...place, track: PLACE.track })
     sums.refuse(FIRST, 'time', 2)
     sums.fold()

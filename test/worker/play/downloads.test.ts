@@ -6,6 +6,7 @@ import { isBot } from '../../../src/http/count_download.ts'
 import worker from '../../../src/index.ts'
 import { aPlaySession, ok } from '../support/api.ts'
 import { aReadyTrack, aTenant, fileRows } from '../support/fixtures.ts'
+import { aShare } from '../support/share_visitor.ts'
 
 /** Tests that downloads are counted (docs/counting.md). */
 
@@ -35,6 +36,8 @@ const COUNTED = [
   'Dalvik/2.1.0 (Linux; U; Android 13; FP4 Build/TKQ1.230127.002)',
   'VLC/3.0.18 LibVLC/3.0.18',
   'Lavf/60.3.100',
+  'Spotify/8.9.42 iOS/17.4 (iPhone15,2)',
+  'Important Listens/1.0',
   'fuboTV/4.75.0 (Linux;Android 9; AFTDCT31 Build/PS7664.3772N) FuboPlayer/v1.34.0',
   'okhttp/4.12.0',
   'Dart/3.3 (dart:io)',
@@ -51,6 +54,15 @@ const COUNTED = [
   'Example/1.0',
 ]
 const BOTS = [
+  'atc/1.0 watchOS/6.2 model/Watch3,3 hwp/t8004 build/17T529 (6; dt:155)',
+  'Spotify/1.0',
+  'AnchorImport/1.0',
+  'atlas-transcribe/1.0',
+  'Podplay-Podcast-Sync/1.0 (+https://podplay.com/articles/contact)',
+  'Audiomack Podcast Processor/1.0 (https://audiomack.com/)',
+  'SharingUIService/1 CFNetwork/1490.0.4 Darwin/23.2.0',
+  'ShareSheetUI/1 CFNetwork/1474 Darwin/23.0.0',
+  'Mastodon/4.3.9 (http.rb/5.2.0; +https://mastodon.example/)',
   'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
   'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/131.0.0.0 Safari/537.36',
@@ -89,6 +101,7 @@ async function aDownload(scope: 'collection' | 'track') {
     const context = createExecutionContext()
     const request = new Request(`https://tonearm.test${path}`, {
       method,
+      redirect: 'manual',
       headers: { 'user-agent': BROWSER, ...headers },
     })
     const response = await worker.fetch(request, env, context)
@@ -105,7 +118,14 @@ async function aDownload(scope: 'collection' | 'track') {
     await downloads('collection', collection_id),
     await downloads('track', track_id),
   ]
-  return { send, counted, file, zip: `/zip/${play_session_id}` }
+  const { id: share_id, slug } = await aShare(key, collection_id, { is_downloadable: true })
+  /** The downloads of the share by source. The last row is everything else. */
+  const sources = async () =>
+    (await ok('GET', `/v1/stats/share/${share_id}?from=${today}&by=source`, { key })).rows.map(
+      ({ key: source, downloads }: { key: string | null; downloads: number }) => [source, downloads],
+    )
+  const link = (place = '') => `/s/${slug}${place}/${track_id}.mp3`
+  return { send, counted, file, zip: `/zip/${play_session_id}`, link, sources }
 }
 
 it('each URL of a file and each ZIP is a download, but the ZIP of a collection does not count for its tracks', async () => {
@@ -139,4 +159,33 @@ it('bots, listeners who have opted out, HEAD requests and refused downloads are 
   for (const path of [file, zip]) expect(await send(path, {}, 'HEAD')).toBe(200)
   expect(await send(file.replace('mp3-128', 'mp3-999'))).toBe(404)
   expect(await counted()).toEqual([0, 0, 0])
+})
+
+it('a link to a file is a download of its track, collection and share, with the source file or feed', async () => {
+  const { send, counted, link, sources } = await aDownload('collection')
+  expect([await send(link()), await send(link('/feed')), await send(link('/feed'))]).toEqual([302, 302, 302])
+  expect(await counted()).toEqual([3, 3, 3])
+  expect(await sources()).toEqual([
+    ['feed', 2],
+    ['file', 1],
+  ])
+})
+
+it('a link to a file counts the start of the file, and not a test for ranges, the rest, a check or a HEAD request', async () => {
+  const { send, counted, link } = await aDownload('collection')
+  const ranges = async (...all: string[]) => {
+    const before = (await counted())[0]!
+    for (const range of all) expect(await send(link(), { range })).toBe(302)
+    return (await counted())[0]! - before
+  }
+  const whole = ['bytes=0-', 'bytes=0-2', 'bytes=00-99', 'Bytes=0-9, 20-29', 'seconds=0-1', 'bytes=x']
+  expect(await ranges(...whole)).toBe(whole.length)
+  expect(await ranges('bytes=0-0', 'bytes=0-1', 'bytes=1-', 'bytes=100-200', 'bytes=-500')).toBe(0)
+  const before = await counted()
+  expect(await send(link(), {}, 'HEAD')).toBe(200)
+  for (const name of ['if-none-match', 'if-modified-since', 'sec-gpc'])
+    expect(await send(link(), { [name]: name === 'sec-gpc' ? '1' : '"etag"' })).toBe(302)
+  expect(await send(link(), { 'user-agent': 'Spotify/1.0' })).toBe(302)
+  expect(await send(link().replace('.mp3', '.flac'))).toBe(404)
+  expect(await counted()).toEqual(before)
 })

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import worker from '../../../src/index.ts'
 import { listeningObject } from '../../../src/listening/call_object.ts'
+import { namedRows } from '../../../src/resources/play/stats.ts'
 import { randomFrom } from '../../support/random.ts'
 import { aPlaylist, call, DAY, expectError, HOUR, ok, query, UNKNOWN_ID } from '../support/api.ts'
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
@@ -169,6 +170,16 @@ describe('statistics', () => {
       ['DE', 5],
       ['JP', 5],
       [null, 4],
+    ])
+  })
+
+  it('name the 100 sources with the most plays, and those of links to files, which have none', () => {
+    const sites = Array.from({ length: 150 }, (_, at): [string, number[]] => [`${at}.example`, [150 - at]])
+    const rows = namedRows('source', new Map([['feed', [0, 0, 0, 0, 7]], ...sites]), [11_325, 0, 0, 0, 7])
+    expect([rows.length, rows[0], rows[99]]).toEqual([102, sites[0], sites[99]])
+    expect(rows.slice(100)).toEqual([
+      ['feed', [0, 0, 0, 0, 7]],
+      [null, [1275, 0, 0, 0, 0]],
     ])
   })
 
