@@ -14,7 +14,7 @@ const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag'
  * The chapters that a person has set, or those in `info` (track_info.ts), in SQL. A newer file may be shorter than the one for which the chapters were set.
  * The SQL is plain text because a new isolate loads this file when it starts.
  */
-const CHAPTERS = `iif(tracks.chapters is null, coalesce(tracks.info -> '$.facts[11]', tracks.info -> '$.chapters', '[]'),
+export const CHAPTERS = `iif(tracks.chapters is null, coalesce(tracks.info -> '$.facts[11]', tracks.info -> '$.chapters', '[]'),
   (select json_group_array(json(value)) from json_each(tracks.chapters)
     where value ->> 'start' < tracks.duration and value ->> 'toc' is not 0))`
 
