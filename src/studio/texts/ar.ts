@@ -794,6 +794,12 @@ export const texts: Texts = {
   'Title on the page': 'العنوان على الصفحة',
   'Other links': 'روابط أخرى',
   'New link': 'رابط جديد',
+  'Link to the file': 'رابط إلى الملف',
+  'Turn on “Visitors may download”, without a password and named sites, to link to the file itself.':
+    'فعّل «يمكن للزوار التنزيل» من دون كلمة مرور ومن دون مواقع محددة ليكون للملف نفسه رابط.',
+  'It plays in feeds, mails and other players. Downloads are counted.':
+    'يعمل في الخلاصات والرسائل والمشغلات الأخرى. تُحتسب التنزيلات.',
+  'Replace TRACK_ID with the id of a track.': 'ضع معرّف مقطع مكان TRACK_ID.',
   'Temporary link': 'رابط مؤقت',
   'Revoke this link …': 'إبطال هذا الرابط…',
   'Another link can have its own password, end and address.': 'يمكن أن يكون لرابط آخر كلمة مرور ونهاية وعنوان خاصة به.',

@@ -621,6 +621,12 @@ export const texts: Texts = {
   'Title on the page': 'Titel auf der Seite',
   'Other links': 'Weitere Links',
   'New link': 'Neuer Link',
+  'Link to the file': 'Link zur Datei',
+  'Turn on “Visitors may download”, without a password and named sites, to link to the file itself.':
+    '„Besucher dürfen herunterladen“ ohne Passwort und ohne genannte Websites gibt auch der Datei selbst einen Link.',
+  'It plays in feeds, mails and other players. Downloads are counted.':
+    'Er spielt in Feeds, E-Mails und anderen Playern. Downloads werden gezählt.',
+  'Replace TRACK_ID with the id of a track.': 'TRACK_ID durch die ID eines Tracks ersetzen.',
   'Temporary link': 'Temporärer Link',
   'Revoke this link …': 'Diesen Link widerrufen …',
   'Another link can have its own password, end and address.':

@@ -608,6 +608,12 @@ export const texts: Texts = {
   'Title on the page': 'Título en la página',
   'Other links': 'Otros enlaces',
   'New link': 'Nuevo enlace',
+  'Link to the file': 'Enlace al archivo',
+  'Turn on “Visitors may download”, without a password and named sites, to link to the file itself.':
+    'Activa «Los visitantes pueden descargar», sin contraseña y sin sitios indicados, para enlazar el propio archivo.',
+  'It plays in feeds, mails and other players. Downloads are counted.':
+    'Se reproduce en feeds, correos y otros reproductores. Las descargas se cuentan.',
+  'Replace TRACK_ID with the id of a track.': 'Sustituye TRACK_ID por el ID de una pista.',
   'Temporary link': 'Enlace temporal',
   'Revoke this link …': 'Revocar este enlace …',
   'Another link can have its own password, end and address.':

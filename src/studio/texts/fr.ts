@@ -623,6 +623,12 @@ export const texts: Texts = {
   'Title on the page': 'Titre sur la page',
   'Other links': 'Autres liens',
   'New link': 'Nouveau lien',
+  'Link to the file': 'Lien vers le fichier',
+  'Turn on “Visitors may download”, without a password and named sites, to link to the file itself.':
+    'Activez « Les visiteurs peuvent télécharger », sans mot de passe ni sites nommés, pour créer un lien vers le fichier lui-même.',
+  'It plays in feeds, mails and other players. Downloads are counted.':
+    'Il se lit dans les flux, les e-mails et d’autres lecteurs. Les téléchargements sont comptés.',
+  'Replace TRACK_ID with the id of a track.': 'Remplacez TRACK_ID par l’identifiant d’une piste.',
   'Temporary link': 'Lien temporaire',
   'Revoke this link …': 'Révoquer ce lien …',
   'Another link can have its own password, end and address.':

@@ -602,6 +602,12 @@ export const texts: Texts = {
   'Title on the page': 'ページのタイトル',
   'Other links': 'ほかのリンク',
   'New link': '新しいリンク',
+  'Link to the file': 'ファイルへのリンク',
+  'Turn on “Visitors may download”, without a password and named sites, to link to the file itself.':
+    'パスワードとサイトの指定なしで「閲覧者のダウンロードを許可」をオンにすると、ファイル自体にもリンクできます。',
+  'It plays in feeds, mails and other players. Downloads are counted.':
+    'フィード、メール、ほかのプレーヤーで再生できます。ダウンロードは集計されます。',
+  'Replace TRACK_ID with the id of a track.': 'TRACK_ID をトラックの ID に置き換えてください。',
   'Temporary link': '一時リンク',
   'Revoke this link …': 'このリンクを失効…',
   'Another link can have its own password, end and address.':

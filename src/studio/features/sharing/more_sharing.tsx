@@ -7,6 +7,7 @@ import { useClient } from '../../data/connection.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { TextField } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'
+import { FileLink } from './file_link.tsx'
 import { isNaming, stateOf } from './link.ts'
 import type { Shared } from './open_share.ts'
 import { revoke } from './revoke.ts'
@@ -19,7 +20,7 @@ interface Properties {
   link: EditedLink
 }
 
-/** The rare settings and actions: another address or title, other links, links for a day, and revoking the link. */
+/** The rare settings and actions: another address or title, other links, the link to the file, links for a day, and revoking the link. */
 export function MoreSharing({ shared, title, link }: Properties) {
   const client = useClient()
   const { faults, draft, edit, save, entries, choose } = link
@@ -66,6 +67,9 @@ export function MoreSharing({ shared, title, link }: Properties) {
             {t('New link')}
           </Button>
         </div>
+      </More>
+      <More title={t('Link to the file')}>
+        <FileLink link={link.link} />
       </More>
       <More title={t('Temporary link')}>
         <TemporaryLink {...shared} title={title} />
