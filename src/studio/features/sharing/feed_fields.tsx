@@ -4,6 +4,7 @@ import { t, text } from '../../base/text.ts'
 import { Choice } from '../../ui/controls/choice.tsx'
 import { Check, SelectField, TextField } from '../../ui/controls/field.tsx'
 import { Switch } from '../../ui/controls/switch.tsx'
+import { Message } from '../../ui/page/states.tsx'
 import type { FeedDraft } from './feed.ts'
 import { FeedState } from './feed_state.tsx'
 import type { EditedLink } from './use_link.ts'
@@ -21,11 +22,9 @@ export function FeedFields({ link: { link, draft, faults, changed, edit } }: { l
       onChange={(hasFeed) => edit({ hasFeed, ...(hasFeed && { downloadable: true }) })}
     >
       <div class="feed-fields">
-        {(faults.feed || !isPossible) && (
-          <p class="error" role="alert">
-            {faults.feed ?? t('Allow downloads, and turn the password and the named sites off.')}
-          </p>
-        )}
+        <Message>
+          {faults.feed ?? (isPossible ? '' : t('Allow downloads, and turn the password and the named sites off.'))}
+        </Message>
         <TextField
           label={t('Author')}
           value={feed.author}
