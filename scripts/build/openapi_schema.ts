@@ -23,7 +23,7 @@ function addDiscriminator({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTyp
 const SETTINGS = { override: addDiscriminator, unrepresentable: 'any' } as const
 
 /** The formats whose patterns are left out, because the format says the same. */
-const FORMATS = new Set<unknown>(['uuid', 'date', 'date-time'])
+const FORMATS = new Set<unknown>(['uuid', 'date', 'date-time', 'email'])
 
 const isNull = (schema: Json) => schema.type === 'null'
 

@@ -126,6 +126,13 @@ export const MAX_SHARE_TEXT = 5000
 export const MAX_SHARE_LINKS = 4
 export const MAX_LINK_TITLE = 80
 export const MAX_LINK_URL = 2048
+/** Maximum number of episodes in a podcast feed, and of the characters of all their notes. */
+export const MAX_FEED_EPISODES = 1000
+export const MAX_FEED_TEXT = 1_000_000
+/** Maximum length of the notes of an episode, maximum of its number and its season, and maximum length of the owner's email address. */
+export const MAX_EPISODE_TEXT = 10_000
+export const MAX_EPISODE_NUMBER = 99_999
+export const MAX_EMAIL = 254
 /** Minimum length of ROOT_KEY, with which a caller may do everything. */
 export const MIN_ROOT_KEY = 24
 /** The start of the key of a share's page. Its slug follows. */

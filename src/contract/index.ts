@@ -3,6 +3,7 @@ import { chapterOperations } from './chapters.ts'
 import { collectionOperations } from './collection.ts'
 import { coverOperations } from './cover.ts'
 import { eventOperations } from './event.ts'
+import { feedOperations } from './feed.ts'
 import { heardOperations } from './heard.ts'
 import { limitOperations } from './limit.ts'
 import { listenerOperations } from './listener.ts'
@@ -12,6 +13,7 @@ import { playOperations } from './play.ts'
 import { playlistOperations } from './playlist.ts'
 import { reprocessOperations } from './reprocess.ts'
 import { shareOperations } from './share.ts'
+import { shareBatchOperations } from './share_batch.ts'
 import { statsOperations } from './stats.ts'
 import { systemOperations } from './system.ts'
 import { trackOperations } from './track.ts'
@@ -45,6 +47,8 @@ export const operations = {
   ...reprocessOperations,
   ...multipartOperations,
   ...shareOperations,
+  ...shareBatchOperations,
+  ...feedOperations,
   ...trashOperations,
   ...webhookOperations,
   ...limitOperations,

@@ -52,3 +52,15 @@ export const OwnCover = CoverImage.extend({
   large: LargeCover.nullable(),
 }).meta({ id: 'OwnCover' })
 export type OwnCover = z.infer<typeof OwnCover>
+
+/** The upload to the newest upload URL of a track. Sizes are in bytes. */
+export const UploadState = named('UploadState', {
+  /** Bytes of the file that arrived last; null while one is expected, and after processing unless an upload session created the track. */
+  received_size: z.int().nullable(),
+  /** The `file_size` of the request for the URL; null if the request had none, or if nothing is expected. */
+  expected_size: z.int().nullable(),
+  /** When the newest upload URL stops working. */
+  expires_at: Timestamp,
+  /** Instructions for a caller whose file has not arrived; null if nothing is expected. */
+  hint: z.string().nullable(),
+})

@@ -13,6 +13,7 @@ import {
   MAX_SLUG,
   MIN_PASSWORD,
 } from './facts.ts'
+import { Feed, FeedSettings } from './feed.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
@@ -59,6 +60,10 @@ export const Share = named('Share', {
   expires_at: Timestamp.nullable(),
   /** Whether visitors must enter a password. */
   has_password: z.boolean(),
+  /** The podcast feed; null if the share has none. */
+  feed: Feed.nullable(),
+  /** Address of the podcast feed; null if the share has none. */
+  feed_url: z.url().nullable(),
   /** When the link was made. */
   created_at: Timestamp,
 })
@@ -123,6 +128,8 @@ export const ShareUpdate = z.strictObject({
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
   /** 8 to 128 characters that visitors must enter before they see anything; null, the default, for none. */
   password: z.string().min(MIN_PASSWORD).max(MAX_PASSWORD).nullable().optional(),
+  /** Makes the share a podcast feed too; null, the default, for none. Only a share that is downloadable, and has neither a password nor sites, can have one. */
+  feed: FeedSettings.nullable().optional(),
 })
 
 // The handler requires either `scope` and `id` or one of the other ids. The clients have a type for each form (client_operations.ts).

@@ -15,8 +15,9 @@ import {
   Version,
   VersionHeaders,
 } from './common.ts'
+import { Episode, EpisodeSettings } from './feed.ts'
 import { Tags, TrackInfo } from './info.ts'
-import { UploadHandle } from './media.ts'
+import { UploadHandle, UploadState } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { TagsUpdate } from './tags.ts'
 
@@ -79,6 +80,8 @@ export const Track = named('Track', {
   edited_tags: z.array(z.string()),
   /** The chapters that a person has set, which replace `info.chapters`; null if there are none. */
   chapters: z.array(Chapter).nullable(),
+  /** Facts that only podcast feeds show, such as season and notes; null if nothing was set. */
+  episode: Episode.nullable(),
   /** When the track was added. */
   created_at: Timestamp,
   /** The time of the last change by a request. Processing changes `status`, but not this time. */
@@ -91,6 +94,7 @@ export type Track = z.infer<typeof Track>
 /** The fields that lists and play views have (specification §2, Track). */
 export const BriefTrack = Track.omit({
   chapters: true,
+  episode: true,
   file_tags: true,
   edited_tags: true,
   creator_id: true,
@@ -130,6 +134,8 @@ const settings = {
   player_subtitle: Title.nullable().optional(),
   /** Color of the player; null inherits it. */
   player_color: HexColor.nullable().optional(),
+  /** Facts that only podcast feeds show, such as season and notes; null removes them. */
+  episode: EpisodeSettings.nullable().optional(),
 }
 
 export const TrackCreate = z.strictObject({
@@ -150,18 +156,6 @@ export const TrackUpdate = z.strictObject({
   tags: TagsUpdate.optional(),
 })
 export type TrackUpdate = z.infer<typeof TrackUpdate>
-
-/** The upload to the newest upload URL of a track. Sizes are in bytes. */
-export const UploadState = named('UploadState', {
-  /** Bytes of the file that arrived last; null while one is expected, and after processing unless an upload session created the track. */
-  received_size: z.int().nullable(),
-  /** The `file_size` of the request for the URL; null if the request had none, or if nothing is expected. */
-  expected_size: z.int().nullable(),
-  /** When the newest upload URL stops working. */
-  expires_at: Timestamp,
-  /** Instructions for a caller whose file has not arrived; null if nothing is expected. */
-  hint: z.string().nullable(),
-})
 
 const tag = 'Tracks'
 const params = z.object({

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { counted, Id, including, ListPage, named, ok, Query, RequiredText, someOf, sortedBy } from './common.ts'
+import { Episode } from './feed.ts'
 import { Loudness, TrackError } from './info.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -22,6 +23,8 @@ export type TrackState = z.infer<typeof TrackState>
 export const include = including('levels', 'loudness', 'artwork', 'collection', 'state', 'variants', 'ids')
 /** A track in a list, with the parts that `include` names. */
 export const ListedTrack = BriefTrack.extend({
+  /** Facts that only podcast feeds show, such as season and notes; null if nothing was set. */
+  episode: Episode.nullable(),
   /** Only with `include=levels`. */
   levels: Levels.optional(),
   /** Only with `include=loudness`; null before it is known. */

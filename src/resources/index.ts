@@ -19,7 +19,9 @@ import { listenerHandlers } from './play/listener.ts'
 import { playHandlers } from './play/play.ts'
 import { statsHandlers } from './play/stats.ts'
 import { zipHandlers } from './play/zip_selection.ts'
+import { feedHandlers } from './share/feed_check.ts'
 import { shareHandlers } from './share/share.ts'
+import { shareBatchHandlers } from './share/share_batch.ts'
 import { multipartHandlers } from './upload/multipart.ts'
 import { uploadHandlers } from './upload/upload.ts'
 import { eventHandlers } from './webhooks/event_feed.ts'
@@ -43,6 +45,8 @@ export const handlers: Handlers<OperationTable> = {
   ...reprocessHandlers,
   ...multipartHandlers,
   ...shareHandlers,
+  ...shareBatchHandlers,
+  ...feedHandlers,
   ...trashHandlers,
   ...webhookHandlers,
   ...limitHandlers,

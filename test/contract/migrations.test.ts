@@ -52,7 +52,7 @@ describe('the migrations', () => {
       .toSorted()
       .map((name) => `${name} ${schema[name]}\n`)
     expect(createHash('sha256').update(lines.join('')).digest('hex')).toBe(
-      '7b57ea948b7a1dfc6338e965ee4641b6f9bfc65f0d7bb2edcff48068108f9439',
+      'e30403b13111df7edba3805f88e93a181aec05507e0d5c03346f83c8ca2e6998',
     )
   })
 

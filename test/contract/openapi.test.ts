@@ -230,7 +230,7 @@ const FIELDS = {
   Collection:
     'id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle created_at updated_at version',
   Track:
-    'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags created_at updated_at version chapters file_tags edited_tags',
+    'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags created_at updated_at version chapters episode file_tags edited_tags',
   ImageColor: 'hex area lightness saturation',
   UploadHandle: 'method upload_url ttl expires_at',
   Variant: 'id name type format bitrate index codec channels start length content_type',

@@ -164,6 +164,20 @@ async function shareCollection({ call, server, collection_id }: Scene) {
   await call('getShare', server, { params })
   await call('updateShare', server, { params, body: { title: 'Tidal Rooms, for press', password: null } })
   await call('revokeShare', server, { params })
+  await publishPodcast({ call, server, collection_id })
+}
+
+async function publishPodcast({ call, server, collection_id }: Pick<Scene, 'call' | 'server' | 'collection_id'>) {
+  const feed = {
+    author: 'Ines Calder',
+    email: 'podcast@example.com',
+    language: 'en',
+    category: 'Music > Music Interviews',
+  }
+  const share = { scope: 'collection', id: collection_id, is_downloadable: true, feed }
+  const shares = [share, { ...share, feed: { author: 'Ines Calder', block: true } }]
+  const { results } = await call('createShares', server, { body: { shares } })
+  await call('checkFeed', server, { params: { share_id: results[0].share_id } })
 }
 
 async function receiveWebhooks({ call, server }: Scene, url: string) {

@@ -178,6 +178,15 @@ describe.each([
     await page.getByRole('heading', { name: 'Shore' }).waitFor(TIMEOUT)
     await page.context().close()
   })
+
+  test('give each listener a private podcast feed', async () => {
+    const { collection_id, track_id } = await aCollection(client())
+    const { stdout } = await runProgram(extension, await recipe(3), collection_id, 'ana', 'ben')
+    const lines = stdout.trim().split('\n')
+    expect(lines).toEqual(['ana', 'ben'].map((name) => expect.stringMatching(`^${name}: http.*/feed\\.xml$`)))
+    const feed = await (await fetch(lines[0]!.slice('ana: '.length))).text()
+    expect(feed).toContain(`<guid isPermaLink="false">${track_id}</guid>`)
+  })
 })
 
 /** Creates a collection with one track. */

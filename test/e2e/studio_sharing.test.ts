@@ -1,3 +1,6 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -8,10 +11,11 @@ import { findings } from './axe.ts'
 import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+import { expectNoOverflow, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
 
 /** Tests the share dialog and the page of all links. */
 
+const { SCREENSHOTS } = process.env
 let stack: Shared
 let browser: Browser
 let client: Client
@@ -177,3 +181,67 @@ test('the share dialog makes a link to a part of a track, which its page plays',
   }
   await page.context().close()
 })
+
+test('a link becomes a podcast feed, whose faults are listed, and a track has the fields of an episode', async () => {
+  const { page, problems } = await openTab(browser)
+  const { track_id } = await copyTrack(stack, collection_id, 'first.mp3', SONG)
+  const { id } = await share({ slug: `podcast-${Date.now()}`, password: 'last stop' })
+  await signIn(page, stack)
+  await visit(page, `#/collection/${collection_id}`, 'Night bus')
+  await page.getByRole('button', { name: 'Share', exact: true }).click()
+  await page.getByRole('switch', { name: 'Podcast feed' }).check(TIMEOUT)
+  await page.getByText('Allow downloads, and turn the password and the named sites off.').waitFor()
+  expect(await page.getByRole('switch', { name: 'Visitors may download' }).isChecked()).toBe(true)
+  await page.getByRole('switch', { name: 'Password', exact: true }).uncheck()
+  await page.getByLabel('Author').fill('Night drivers')
+  await page.getByLabel('Email of the owner').fill('nobody')
+  await page.getByLabel('Category').selectOption('Society & Culture > Documentary')
+  await page.getByLabel('From the first to the last').check()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await expect.poll(() => page.getByLabel('Email of the owner').getAttribute('aria-invalid'), TIMEOUT).toBe('true')
+  expect(problems.splice(0)).toEqual([expect.stringContaining('400')])
+  await page.getByLabel('Email of the owner').fill('podcast@example.com')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  const faults = page.getByRole('list', { name: 'Apple and Spotify would refuse this feed:' })
+  await faults.getByText('Enter a language.').waitFor(TIMEOUT)
+  await faults.getByText('Give each episode a number on its page').waitFor()
+  expect(await faults.getByText('Enter an author.').count()).toBe(0)
+  await page.getByText('1 episode', { exact: true }).waitFor()
+  await expectNoOverflow(page, 'feed')
+  expect(await findings(page)).toEqual([])
+  await picture(page, 'feed')
+  const { share: saved } = await must(client.get('/v1/share/{share_id}', { params: { share_id: id } }))
+  expect(saved.feed).toMatchObject({ author: 'Night drivers', type: 'serial', language: null })
+
+  await faults.getByRole('link', { name: 'Show the first one' }).click()
+  await page.getByText('Podcast episode', { exact: true }).click(TIMEOUT)
+  await page.getByLabel('Episode', { exact: true }).fill('7')
+  await page.getByLabel('Kind').selectOption('Trailer')
+  await page.getByLabel('Published').fill('2026-03-01T12:30')
+  await page.getByLabel('Notes').fill('A **short** ride.')
+  await page.getByLabel('Season').fill('0')
+  const form = page.getByRole('form', { name: 'Podcast episode' })
+  await form.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(() => page.getByLabel('Season').getAttribute('aria-invalid'), TIMEOUT).toBe('true')
+  expect(problems.splice(0)).toEqual([expect.stringContaining('400')])
+  await page.getByLabel('Season').fill('')
+  await form.getByRole('button', { name: 'Save' }).click()
+  const episode = async () => (await must(client.get('/v1/track/{track_id}', { params: { track_id } }))).track.episode
+  const published_at = new Date('2026-03-01T12:30').toISOString()
+  const description = 'A **short** ride.'
+  await expect
+    .poll(episode, TIMEOUT)
+    .toEqual({ season: null, number: 7, type: 'trailer', explicit: null, description, published_at })
+  await expectNoOverflow(page, 'episode')
+  expect(await findings(page)).toEqual([])
+  await picture(page, 'episode')
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+/** Saves a picture of the page, if `SCREENSHOTS` names a directory. */
+async function picture(page: Page, name: string): Promise<void> {
+  if (!SCREENSHOTS) return
+  await mkdir(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `podcast-${name}.png`), fullPage: true })
+}

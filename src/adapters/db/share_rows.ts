@@ -18,6 +18,7 @@ export const SHARE_PARTS = {
     allowed_origins: 'json',
     expires_at: 'plain',
     password_hash: 'plain',
+    feed: 'json',
     seq: 'plain',
     created_at: 'plain',
   }),

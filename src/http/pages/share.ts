@@ -26,7 +26,7 @@ import { answerShare, normalizeSlug, STYLE } from './share_page.ts'
 
 /**
  * The routes of a share: the page `/s/{slug}`, the same page for frames at `/embed/s/{slug}` (docs/decisions/0052), the image of the card, a QR code,
- * and the ZIP download.
+ * the podcast feed, and the ZIP download.
  */
 
 type Page = Request<AppEnv, '/s/:slug'>
@@ -111,8 +111,16 @@ export function mountPages(app: Hono<AppEnv>, cache: IsolateCache): void {
     const size = c.req.query('size')
     const picture = Object.values(embed.cover_image).find(({ type }) => type === size) ?? embed.card_image
     c.header('cache-control', 'no-store')
-    return c.redirect(picture.url)
+    // Directories of podcasts ask with HEAD first, which a URL that is signed for GET refuses.
+    const stored = c.req.method === 'HEAD' && embed.card_path !== null && (await c.env.MEDIA.head(embed.card_path))
+    if (!stored) return c.redirect(picture.url)
+    const headers = { 'content-type': 'image/jpeg', 'content-length': String(stored.size), etag: stored.httpEtag }
+    return c.body(null, 200, headers)
   })
+  app.get('/s/:slug/feed.xml', async (c) => (await import('./feed.ts')).answerFeed(c, cache, slugParam(c)))
+  app.get('/s/:slug/feed/:file{[0-9a-f-]{36}\\.chapters\\.json}', async (c) =>
+    (await import('./feed.ts')).answerChapters(c, cache, slugParam(c), c.req.param('file').slice(0, 36)),
+  )
   // The QR code is generated for any valid slug, so it does not reveal whether a share exists.
   app.get('/s/:slug/qr.svg', async (c) => {
     const { qrCode } = await import('./qr_code.ts')

@@ -114,6 +114,10 @@ async function aboutOf({ text, links }: ShareRow): Promise<Html | ''> {
   return html`<section class="about">${text ? textOf(text) : ''}${links?.length ? linksOf(links) : ''}</section>`
 }
 
+/** Returns the link by which podcast apps find the feed of a page; nothing for a private feed. */
+const feedLink = ({ feed }: ShareRow, address: string): Html | '' =>
+  feed && !feed.block ? html`<link rel="alternate" type="application/rss+xml" href="${address}/feed.xml" />` : ''
+
 /** Returns the style of a page whose ground is tinted with a color. */
 const styleOf = (tint: string) => `${STYLE}:root { --tint: ${tint} }`
 
@@ -135,7 +139,10 @@ async function showShare(
   // The page of a share with a password has no preview. Sites that show previews of links see only the password form.
   const preview =
     share.password_hash === null
-      ? html`${previewOf(withLastingPictures(embed, address), base, address)}<link rel="canonical" href="${address}" />`
+      ? html`${previewOf(withLastingPictures(embed, address), base, address)}<link
+            rel="canonical"
+            href="${address}"
+          />${feedLink(share, address)}`
       : ''
   const head = html`${view ? preconnect(context.env) : ''}${preview}${scripts(appearance !== null)}${
     appearance ? '' : html`<script type="module" src="/elements/share.js"></script>`

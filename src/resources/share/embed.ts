@@ -19,6 +19,8 @@ export interface Embed {
   cover_image: CoverImage
   /** The largest available square of the cover. */
   card_image: { url: string; width: number; height: number }
+  /** Where this square is stored; null for a generated cover. */
+  card_path: string | null
   /** The design of the generated cover; null if the cover was uploaded. */
   design: string | null
   /** A color of the cover in CSS, for the ground of a page. */
@@ -57,6 +59,7 @@ export async function toEmbed({ env, now, base_url }: Context<Client>, row: Embe
     subtitle: player_subtitle ?? '',
     cover_image,
     card_image: (await largeCover(base_url, cover, mediaUrl)) ?? cover_image.regular,
+    card_path: cover_path && `${cover_path}/${cover_size === null ? 'regular' : 'large'}.jpg`,
     design,
     tint: list.theme[0] ?? (design === null ? shown.cover_colors?.[0]?.hex : null) ?? tintOf(hueOf(list.title)),
     maker: organization.name,

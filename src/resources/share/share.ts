@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, ne, notExists, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, ne, notExists, type SQL, sql } from 'drizzle-orm'
 
 import { randomBase62 } from '../../adapters/crypto/id.ts'
 import { hashPassword } from '../../adapters/crypto/password.ts'
@@ -16,24 +16,27 @@ import { shardsQuery } from '../../domain/listening_objects.ts'
 import { FIND_RESOURCE } from '../keys/access.ts'
 import { optionalTimestamp, toColumns } from '../keys/restrictions.ts'
 import { readPage } from '../list/page.ts'
+import { checkFeed, feedAddress } from './feed_access.ts'
 import { includedParts } from './included_parts.ts'
 
-const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
+/** Returns a share as the API shows it. */
+export const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
   ...row,
   links: row.links ?? [],
   url: `${base_url}/s/${row.slug}`,
   embed_url: `${base_url}/embed/s/${row.slug}`,
   expires_at: optionalTimestamp(row.expires_at),
   has_password: row.password_hash !== null,
+  feed_url: row.feed && feedAddress(base_url, row.slug),
   created_at: timestamp(row.created_at),
 })
 
-const withId = (context: Context, row: ShareRow) => ({ share_id: row.id, share: toShare(context, row) })
+export const withId = (context: Context, row: ShareRow) => ({ share_id: row.id, share: toShare(context, row) })
 
 const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(shares.id, id), eq(shares.organization_id, principal.organization_id))
 
-async function findShare(context: Context, id: string): Promise<ShareRow> {
+export async function findShare(context: Context, id: string): Promise<ShareRow> {
   const row = await context.db.select().from(shares).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('share')
   return row
@@ -43,7 +46,7 @@ async function findShare(context: Context, id: string): Promise<ShareRow> {
 const randomSlug = () => randomBase62(22).toLowerCase()
 
 /** Returns the columns for a slug, which is random if none was requested. */
-const slugColumns = (slug: string | null) => ({ slug: slug ?? randomSlug(), is_custom_slug: slug !== null })
+export const slugColumns = (slug: string | null) => ({ slug: slug ?? randomSlug(), is_custom_slug: slug !== null })
 
 /** Returns the columns for a slug and a password, if the request sets them. */
 async function slugAndPasswordColumns({
@@ -59,14 +62,17 @@ async function slugAndPasswordColumns({
   }
 }
 
-const slugTaken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or was a share; choose another slug`)
+export const slugTaken = (slug: string) =>
+  new ApiError('slug_taken', `/s/${slug} is or was a share; choose another slug`)
 
 /** Whether no other share has ever used this slug. */
 const isUnusedSlug = (slug: string, id: string) =>
   sql`not exists (select 1 from retired_slugs where retired_slugs.slug = ${slug} and retired_slugs.share_id <> ${id})`
 
-/** Returns the resource that a request names, by `scope` and `id` or by the id of its kind. */
-function sharedResource({ scope, id, ...ids }: Pick<ShareCreate, 'scope' | 'id' | `${PlayScope}_id`>) {
+/** Splits a request for a share into the resource that it names, by `scope` and `id` or by the id of its kind, and the settings. */
+export function splitShare<T extends Pick<ShareCreate, 'scope' | 'id' | `${PlayScope}_id`>>(body: T) {
+  const { scope, id, collection_id, track_id, playlist_id, ...settings } = body
+  const ids = { collection_id, track_id, playlist_id }
   const named = PlayScope.options.flatMap((scope) => {
     const id = ids[`${scope}_id`]
     return id === undefined ? [] : [{ scope, id }]
@@ -76,10 +82,28 @@ function sharedResource({ scope, id, ...ids }: Pick<ShareCreate, 'scope' | 'id' 
   if (first === undefined)
     throw invalid('scope', 'is required with id, or instead of both: collection_id, track_id or playlist_id')
   if (second !== undefined) throw invalid(second, `must not be sent together with ${first}`)
-  if (named[0]) return named[0]
+  if (named[0]) return { ...named[0], settings }
   if (scope === undefined) throw invalid('scope', 'is required with id')
   if (id === undefined) throw invalid('id', 'is required with scope')
-  return { scope, id }
+  return { scope, id, settings }
+}
+
+type NewShare = typeof shares.$inferInsert
+
+/** Returns the columns of a new share, except those that a request chooses. */
+export const newShare = ({ now, principal: { organization_id } }: Context, id: string) => ({
+  id,
+  organization_id,
+  seq: sql`(select coalesce(max(seq), 0) + 1 from shares where organization_id = ${organization_id})`,
+  created_at: now,
+})
+
+/** Returns the statement that inserts a share, unless its slug is or was that of another or the resource does not exist. */
+export function insertShare({ db }: Context, values: Omit<NewShare, 'seq'> & { seq: SQL }) {
+  const { id, organization_id, scope, resource_id, slug } = values
+  const isUnused = sql`${isUnusedSlug(slug, id)} and not exists (select 1 from shares where slug = ${slug} and id <> ${id})`
+  const source = sql`${TABLE_OF[scope]} where id = ${resource_id} and organization_id = ${organization_id} and ${isUnused}`
+  return insertFrom(db, shares, values, source).returning()
 }
 
 export const shareHandlers: Handlers<typeof shareOperations> = {
@@ -100,27 +124,20 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
   },
 
   async createShare({ body }, context) {
-    const { db, now, principal } = context
-    const { scope, id } = sharedResource(body)
-    const { scope: _scope, id: _id, collection_id: _c, track_id: _t, playlist_id: _p, ...settings } = body
+    const { db } = context
+    const { scope, id, settings } = splitShare(body)
     const { slug = null, password, ...restrictions } = settings
-    const { organization_id } = principal
     await FIND_RESOURCE[scope](context, id)
     const values = {
       ...(await toColumns(context, restrictions)),
       ...(await slugAndPasswordColumns({ password })),
       ...slugColumns(slug),
-      id: rowId(context),
-      organization_id,
+      ...newShare(context, rowId(context)),
       scope,
       resource_id: id,
-      seq: sql`(select coalesce(max(seq), 0) + 1 from shares where organization_id = ${organization_id})`,
-      created_at: now,
     }
-    const isUnused = sql`${isUnusedSlug(values.slug, values.id)}
-      and not exists (select 1 from shares where slug = ${values.slug} and id <> ${values.id})`
-    const source = sql`${TABLE_OF[scope]} where id = ${id} and organization_id = ${organization_id} and ${isUnused}`
-    const insert = insertFrom(db, shares, values, source).returning()
+    checkFeed(values)
+    const insert = insertShare(context, values)
     const event = recordEvents(context, 'share.created', sql`shares where id = ${values.id}`)
     const row = await insertOnce(db, insert, [event], () =>
       db.select().from(shares).where(isOwnedByCaller(context, values.id)).get(),
@@ -141,6 +158,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       ...(await slugAndPasswordColumns({ slug, password })),
     }
     if (Object.keys(values).length === 0) return withId(context, row)
+    checkFeed({ ...row, ...values })
     const otherShares = db
       .select({ id: sql`1` })
       .from(sql`shares as another`)

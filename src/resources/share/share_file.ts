@@ -19,7 +19,11 @@ const FORMATS = Object.values(CODECS)
 export const contentTypeOf = (type: FileType): string => FORMATS.find(({ format }) => format === type)!.content_type
 
 /** Whether the files of a share have links: everyone who has a link can load the file, from any page. */
-export const hasFileLinks = ({ is_downloadable, password_hash, allowed_origins }: ShareRow): boolean =>
+export const hasFileLinks = ({
+  is_downloadable,
+  password_hash,
+  allowed_origins,
+}: Pick<ShareRow, 'is_downloadable' | 'password_hash' | 'allowed_origins'>): boolean =>
   is_downloadable && password_hash === null && allowed_origins === null
 
 /** Returns the files of each type, in the order of the variants of a share. The uploaded file has no type. */

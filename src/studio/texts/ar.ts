@@ -1482,6 +1482,62 @@ export const texts: Texts = {
   'No webhooks yet': 'لا خطافات ويب بعد',
   'A webhook is a URL of your server that receives events, for example when a track is ready.':
     'خطاف الويب هو عنوان URL على خادمك يستقبل الأحداث، مثلًا عندما يصبح مقطع جاهزًا.',
+  'The address of this service does not start with https, so directories cannot read the feed.':
+    'لا يبدأ عنوان هذه الخدمة بـ https، لذا لا تستطيع الأدلة قراءة الخلاصة.',
+  'The feed is private, so directories do not list it.': 'الخلاصة خاصة، لذا لا تدرجها الأدلة.',
+  'This link ends, and the feed with it.': 'ينتهي هذا الرابط، وتنتهي الخلاصة معه.',
+  'Enter an author.': 'أدخل اسم المؤلف.',
+  'Enter an email address, with which directories verify you.': 'أدخل بريدًا إلكترونيًا تتحقق به الأدلة منك.',
+  'Enter a language.': 'أدخل اللغة.',
+  'Choose a category.': 'اختر فئة.',
+  'Write a text for the page. It is also the description of the podcast.': 'اكتب نصًا للصفحة. وهو أيضًا وصف البودكاست.',
+  'Shorten the text on the page: Apple takes 4,000 bytes.': 'اختصر النص في الصفحة: تقبل Apple 4,000 بايت.',
+  'Upload a cover of at least 1,400 × 1,400 pixels.': 'ارفع غلافًا بقياس 1,400 × 1,400 بكسل على الأقل.',
+  'No episode is published yet.': 'لم تُنشر أي حلقة بعد.',
+  'Give each episode a number on its page, because this podcast is heard from the first to the last.':
+    'أعطِ كل حلقة رقمًا في صفحتها، لأن هذا البودكاست يُسمع من الأولى إلى الأخيرة.',
+  'Some episodes have neither an MP3 nor an M4A file. Add such a variant.':
+    'بعض الحلقات بلا ملف MP3 ولا M4A. أضف صيغة كهذه.',
+  'Podcast feed': 'خلاصة بودكاست',
+  'An address for podcast apps. It needs downloads, and neither a password nor named sites.':
+    'عنوان لتطبيقات البودكاست. يحتاج إلى التنزيل، دون كلمة مرور ولا مواقع محددة.',
+  'Allow downloads, and turn the password and the named sites off.':
+    'اسمح بالتنزيل، وعطّل كلمة المرور والمواقع المحددة.',
+  Author: 'المؤلف',
+  'Email of the owner': 'بريد المالك',
+  'Directories verify you with it. Everyone can read it in the feed.':
+    'تتحقق الأدلة به منك. ويمكن للجميع قراءته في الخلاصة.',
+  Category: 'الفئة',
+  'The names are those of Apple Podcasts.': 'الأسماء هي أسماء Apple Podcasts.',
+  Website: 'الموقع',
+  'Empty: the page of this link.': 'فارغ: صفحة هذا الرابط.',
+  Copyright: 'حقوق النشر',
+  'Order of the episodes': 'ترتيب الحلقات',
+  'From the first to the last': 'من الأولى إلى الأخيرة',
+  'For adults (explicit)': 'للبالغين (محتوى صريح)',
+  'Private: directories are asked not to list it': 'خاصة: يُطلب من الأدلة عدم إدراجها',
+  'Address of the feed': 'عنوان الخلاصة',
+  'Nothing is known that Apple or Spotify would refuse.': 'لا يُعرف شيء قد ترفضه Apple أو Spotify.',
+  'Apple and Spotify would refuse this feed:': 'سترفض Apple وSpotify هذه الخلاصة:',
+  'Show the first one': 'عرض الأولى',
+  'The episode is saved.': 'حُفظت الحلقة.',
+  'Podcast episode': 'حلقة بودكاست',
+  'For the podcast feeds of the links to this track, its collection and its playlists.':
+    'لخلاصات البودكاست في روابط هذا المقطع ومجموعته وقوائم تشغيله.',
+  Season: 'الموسم',
+  Episode: 'الحلقة',
+  'Whole episode': 'حلقة كاملة',
+  Trailer: 'إعلان ترويجي',
+  Bonus: 'حلقة إضافية',
+  'For adults': 'للبالغين',
+  'As the podcast': 'مثل البودكاست',
+  Yes: 'نعم',
+  No: 'لا',
+  Published: 'تاريخ النشر',
+  'Empty: when the track was added. The episode appears in feeds at this time.':
+    'فارغ: وقت إضافة المقطع. تظهر الحلقة في الخلاصات في هذا الوقت.',
+  Notes: 'ملاحظات',
+  '{n} episodes': { one: 'حلقة واحدة', two: 'حلقتان', few: '{n} حلقات', many: '{n} حلقة', other: '{n} حلقة' },
 }
 
 export const failures: Record<string, string> = {

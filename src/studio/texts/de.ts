@@ -1223,6 +1223,67 @@ export const texts: Texts = {
   'No webhooks yet': 'Noch keine Webhooks',
   'A webhook is a URL of your server that receives events, for example when a track is ready.':
     'Ein Webhook ist eine URL des eigenen Servers, die Ereignisse empfängt, zum Beispiel wenn ein Titel fertig ist.',
+  'The address of this service does not start with https, so directories cannot read the feed.':
+    'Die Adresse dieses Dienstes beginnt nicht mit https, daher können Verzeichnisse den Feed nicht lesen.',
+  'The feed is private, so directories do not list it.':
+    'Der Feed ist privat, daher führen Verzeichnisse ihn nicht auf.',
+  'This link ends, and the feed with it.': 'Dieser Link endet, und mit ihm der Feed.',
+  'Enter an author.': 'Bitte einen Autor angeben.',
+  'Enter an email address, with which directories verify you.':
+    'Bitte eine E-Mail-Adresse angeben, mit der Verzeichnisse die Inhaberschaft prüfen.',
+  'Enter a language.': 'Bitte eine Sprache angeben.',
+  'Choose a category.': 'Bitte eine Kategorie wählen.',
+  'Write a text for the page. It is also the description of the podcast.':
+    'Bitte einen Text für die Seite schreiben. Er ist auch die Beschreibung des Podcasts.',
+  'Shorten the text on the page: Apple takes 4,000 bytes.':
+    'Bitte den Text auf der Seite kürzen: Apple nimmt 4.000 Bytes an.',
+  'Upload a cover of at least 1,400 × 1,400 pixels.': 'Bitte ein Cover mit mindestens 1.400 × 1.400 Pixeln hochladen.',
+  'No episode is published yet.': 'Es ist noch keine Folge veröffentlicht.',
+  'Give each episode a number on its page, because this podcast is heard from the first to the last.':
+    'Bitte jeder Folge auf ihrer Seite eine Nummer geben, weil dieser Podcast von der ersten bis zur letzten gehört wird.',
+  'Some episodes have neither an MP3 nor an M4A file. Add such a variant.':
+    'Einige Folgen haben weder eine MP3- noch eine M4A-Datei. Bitte eine solche Variante hinzufügen.',
+  'Podcast feed': 'Podcast-Feed',
+  'An address for podcast apps. It needs downloads, and neither a password nor named sites.':
+    'Eine Adresse für Podcast-Apps. Sie braucht Downloads und weder ein Passwort noch bestimmte Websites.',
+  'Allow downloads, and turn the password and the named sites off.':
+    'Bitte Downloads erlauben und das Passwort und die bestimmten Websites ausschalten.',
+  Author: 'Autor',
+  'Email of the owner': 'E-Mail-Adresse des Inhabers',
+  'Directories verify you with it. Everyone can read it in the feed.':
+    'Verzeichnisse prüfen damit die Inhaberschaft. Alle können sie im Feed lesen.',
+  Category: 'Kategorie',
+  'The names are those of Apple Podcasts.': 'Die Namen sind die von Apple Podcasts.',
+  Website: 'Website',
+  'Empty: the page of this link.': 'Leer: die Seite dieses Links.',
+  Copyright: 'Copyright',
+  'Order of the episodes': 'Reihenfolge der Folgen',
+  'From the first to the last': 'Von der ersten zur letzten',
+  'For adults (explicit)': 'Für Erwachsene (explizit)',
+  'Private: directories are asked not to list it': 'Privat: Verzeichnisse sollen ihn nicht aufführen',
+  'Address of the feed': 'Adresse des Feeds',
+  'Nothing is known that Apple or Spotify would refuse.':
+    'Es ist nichts bekannt, was Apple oder Spotify ablehnen würden.',
+  'Apple and Spotify would refuse this feed:': 'Apple und Spotify würden diesen Feed ablehnen:',
+  'Show the first one': 'Die erste anzeigen',
+  'The episode is saved.': 'Die Folge ist gespeichert.',
+  'Podcast episode': 'Podcast-Folge',
+  'For the podcast feeds of the links to this track, its collection and its playlists.':
+    'Für die Podcast-Feeds der Links zu diesem Titel, seiner Sammlung und seinen Playlists.',
+  Season: 'Staffel',
+  Episode: 'Folge',
+  'Whole episode': 'Ganze Folge',
+  Trailer: 'Trailer',
+  Bonus: 'Bonus',
+  'For adults': 'Für Erwachsene',
+  'As the podcast': 'Wie der Podcast',
+  Yes: 'Ja',
+  No: 'Nein',
+  Published: 'Veröffentlicht',
+  'Empty: when the track was added. The episode appears in feeds at this time.':
+    'Leer: als der Titel hinzugefügt wurde. Die Folge erscheint zu dieser Zeit in Feeds.',
+  Notes: 'Notizen',
+  '{n} episodes': { one: '{n} Folge', other: '{n} Folgen' },
 }
 
 export const failures: Record<string, string> = {

@@ -1199,6 +1199,64 @@ export const texts: Texts = {
   'No webhooks yet': 'Aún no hay webhooks',
   'A webhook is a URL of your server that receives events, for example when a track is ready.':
     'Un webhook es una URL de tu servidor que recibe eventos, por ejemplo cuando una pista está lista.',
+  'The address of this service does not start with https, so directories cannot read the feed.':
+    'La dirección de este servicio no empieza por https, así que los directorios no pueden leer el feed.',
+  'The feed is private, so directories do not list it.': 'El feed es privado, así que los directorios no lo incluyen.',
+  'This link ends, and the feed with it.': 'Este enlace termina, y el feed con él.',
+  'Enter an author.': 'Escribe un autor.',
+  'Enter an email address, with which directories verify you.':
+    'Escribe una dirección de correo, con la que los directorios te verifican.',
+  'Enter a language.': 'Escribe un idioma.',
+  'Choose a category.': 'Elige una categoría.',
+  'Write a text for the page. It is also the description of the podcast.':
+    'Escribe un texto para la página. También es la descripción del podcast.',
+  'Shorten the text on the page: Apple takes 4,000 bytes.': 'Acorta el texto de la página: Apple admite 4.000 bytes.',
+  'Upload a cover of at least 1,400 × 1,400 pixels.': 'Sube una portada de al menos 1.400 × 1.400 píxeles.',
+  'No episode is published yet.': 'Aún no hay ningún episodio publicado.',
+  'Give each episode a number on its page, because this podcast is heard from the first to the last.':
+    'Da un número a cada episodio en su página, porque este podcast se escucha del primero al último.',
+  'Some episodes have neither an MP3 nor an M4A file. Add such a variant.':
+    'Algunos episodios no tienen archivo MP3 ni M4A. Añade una variante así.',
+  'Podcast feed': 'Feed de podcast',
+  'An address for podcast apps. It needs downloads, and neither a password nor named sites.':
+    'Una dirección para las apps de podcast. Necesita descargas, y ni contraseña ni sitios indicados.',
+  'Allow downloads, and turn the password and the named sites off.':
+    'Permite las descargas, y desactiva la contraseña y los sitios indicados.',
+  Author: 'Autor',
+  'Email of the owner': 'Correo del propietario',
+  'Directories verify you with it. Everyone can read it in the feed.':
+    'Los directorios te verifican con él. Todo el mundo puede leerlo en el feed.',
+  Category: 'Categoría',
+  'The names are those of Apple Podcasts.': 'Los nombres son los de Apple Podcasts.',
+  Website: 'Sitio web',
+  'Empty: the page of this link.': 'Vacío: la página de este enlace.',
+  Copyright: 'Copyright',
+  'Order of the episodes': 'Orden de los episodios',
+  'From the first to the last': 'Del primero al último',
+  'For adults (explicit)': 'Para adultos (explícito)',
+  'Private: directories are asked not to list it': 'Privado: se pide a los directorios que no lo incluyan',
+  'Address of the feed': 'Dirección del feed',
+  'Nothing is known that Apple or Spotify would refuse.': 'No se conoce nada que Apple o Spotify rechazaría.',
+  'Apple and Spotify would refuse this feed:': 'Apple y Spotify rechazarían este feed:',
+  'Show the first one': 'Mostrar el primero',
+  'The episode is saved.': 'El episodio se ha guardado.',
+  'Podcast episode': 'Episodio de podcast',
+  'For the podcast feeds of the links to this track, its collection and its playlists.':
+    'Para los feeds de podcast de los enlaces a esta pista, su colección y sus listas.',
+  Season: 'Temporada',
+  Episode: 'Episodio',
+  'Whole episode': 'Episodio completo',
+  Trailer: 'Tráiler',
+  Bonus: 'Extra',
+  'For adults': 'Para adultos',
+  'As the podcast': 'Como el podcast',
+  Yes: 'Sí',
+  No: 'No',
+  Published: 'Publicado',
+  'Empty: when the track was added. The episode appears in feeds at this time.':
+    'Vacío: cuando se añadió la pista. El episodio aparece en los feeds a esta hora.',
+  Notes: 'Notas',
+  '{n} episodes': { one: '{n} episodio', other: '{n} episodios' },
 }
 
 export const failures: Record<string, string> = {

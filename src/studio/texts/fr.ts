@@ -1223,6 +1223,66 @@ export const texts: Texts = {
   'No webhooks yet': 'Aucun webhook pour l’instant',
   'A webhook is a URL of your server that receives events, for example when a track is ready.':
     'Un webhook est une URL de votre serveur qui reçoit des événements, par exemple quand une piste est prête.',
+  'The address of this service does not start with https, so directories cannot read the feed.':
+    'L’adresse de ce service ne commence pas par https, les annuaires ne peuvent donc pas lire le flux.',
+  'The feed is private, so directories do not list it.':
+    'Le flux est privé, les annuaires ne le répertorient donc pas.',
+  'This link ends, and the feed with it.': 'Ce lien se termine, et le flux avec lui.',
+  'Enter an author.': 'Indiquez un auteur.',
+  'Enter an email address, with which directories verify you.':
+    'Indiquez une adresse e-mail, avec laquelle les annuaires vous vérifient.',
+  'Enter a language.': 'Indiquez une langue.',
+  'Choose a category.': 'Choisissez une catégorie.',
+  'Write a text for the page. It is also the description of the podcast.':
+    'Écrivez un texte pour la page. C’est aussi la description du podcast.',
+  'Shorten the text on the page: Apple takes 4,000 bytes.':
+    'Raccourcissez le texte de la page : Apple accepte 4 000 octets.',
+  'Upload a cover of at least 1,400 × 1,400 pixels.': 'Importez une pochette d’au moins 1 400 × 1 400 pixels.',
+  'No episode is published yet.': 'Aucun épisode n’est encore publié.',
+  'Give each episode a number on its page, because this podcast is heard from the first to the last.':
+    'Donnez un numéro à chaque épisode sur sa page, car ce podcast s’écoute du premier au dernier.',
+  'Some episodes have neither an MP3 nor an M4A file. Add such a variant.':
+    'Certains épisodes n’ont ni fichier MP3 ni fichier M4A. Ajoutez une telle variante.',
+  'Podcast feed': 'Flux de podcast',
+  'An address for podcast apps. It needs downloads, and neither a password nor named sites.':
+    'Une adresse pour les applications de podcast. Il faut des téléchargements, et ni mot de passe ni sites désignés.',
+  'Allow downloads, and turn the password and the named sites off.':
+    'Autorisez les téléchargements, et désactivez le mot de passe et les sites désignés.',
+  Author: 'Auteur',
+  'Email of the owner': 'E-mail du propriétaire',
+  'Directories verify you with it. Everyone can read it in the feed.':
+    'Les annuaires vous vérifient avec elle. Tout le monde peut la lire dans le flux.',
+  Category: 'Catégorie',
+  'The names are those of Apple Podcasts.': 'Les noms sont ceux d’Apple Podcasts.',
+  Website: 'Site web',
+  'Empty: the page of this link.': 'Vide : la page de ce lien.',
+  Copyright: 'Copyright',
+  'Order of the episodes': 'Ordre des épisodes',
+  'From the first to the last': 'Du premier au dernier',
+  'For adults (explicit)': 'Pour adultes (explicite)',
+  'Private: directories are asked not to list it': 'Privé : les annuaires sont priés de ne pas le répertorier',
+  'Address of the feed': 'Adresse du flux',
+  'Nothing is known that Apple or Spotify would refuse.': 'Rien de connu qu’Apple ou Spotify refuserait.',
+  'Apple and Spotify would refuse this feed:': 'Apple et Spotify refuseraient ce flux :',
+  'Show the first one': 'Afficher le premier',
+  'The episode is saved.': 'L’épisode est enregistré.',
+  'Podcast episode': 'Épisode de podcast',
+  'For the podcast feeds of the links to this track, its collection and its playlists.':
+    'Pour les flux de podcast des liens vers cette piste, sa collection et ses playlists.',
+  Season: 'Saison',
+  Episode: 'Épisode',
+  'Whole episode': 'Épisode entier',
+  Trailer: 'Bande-annonce',
+  Bonus: 'Bonus',
+  'For adults': 'Pour adultes',
+  'As the podcast': 'Comme le podcast',
+  Yes: 'Oui',
+  No: 'Non',
+  Published: 'Publié',
+  'Empty: when the track was added. The episode appears in feeds at this time.':
+    'Vide : quand la piste a été ajoutée. L’épisode apparaît dans les flux à ce moment.',
+  Notes: 'Notes',
+  '{n} episodes': { one: '{n} épisode', other: '{n} épisodes' },
 }
 
 export const failures: Record<string, string> = {

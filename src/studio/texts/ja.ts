@@ -1168,6 +1168,65 @@ export const texts: Texts = {
   'No webhooks yet': 'まだWebhookがありません',
   'A webhook is a URL of your server that receives events, for example when a track is ready.':
     'Webhookは、トラックの準備ができたときなどにイベントを受け取る、サーバーのURLです。',
+  'The address of this service does not start with https, so directories cannot read the feed.':
+    'このサービスのアドレスは https で始まらないため、ディレクトリはフィードを読み取れません。',
+  'The feed is private, so directories do not list it.': 'フィードは非公開のため、ディレクトリには掲載されません。',
+  'This link ends, and the feed with it.': 'このリンクは終了し、フィードも終了します。',
+  'Enter an author.': '著者を入力してください。',
+  'Enter an email address, with which directories verify you.':
+    'ディレクトリが所有者を確認するメールアドレスを入力してください。',
+  'Enter a language.': '言語を入力してください。',
+  'Choose a category.': 'カテゴリを選択してください。',
+  'Write a text for the page. It is also the description of the podcast.':
+    'ページのテキストを入力してください。ポッドキャストの説明にもなります。',
+  'Shorten the text on the page: Apple takes 4,000 bytes.':
+    'ページのテキストを短くしてください。Apple の上限は4,000バイトです。',
+  'Upload a cover of at least 1,400 × 1,400 pixels.': '1,400 × 1,400ピクセル以上のカバーをアップロードしてください。',
+  'No episode is published yet.': '公開されたエピソードはまだありません。',
+  'Give each episode a number on its page, because this podcast is heard from the first to the last.':
+    'このポッドキャストは最初から順に聴くものなので、各エピソードのページで番号を付けてください。',
+  'Some episodes have neither an MP3 nor an M4A file. Add such a variant.':
+    'MP3 も M4A もないエピソードがあります。そのバリアントを追加してください。',
+  'Podcast feed': 'ポッドキャストフィード',
+  'An address for podcast apps. It needs downloads, and neither a password nor named sites.':
+    'ポッドキャストアプリ用のアドレスです。ダウンロードの許可が必要で、パスワードとサイトの指定は使えません。',
+  'Allow downloads, and turn the password and the named sites off.':
+    'ダウンロードを許可し、パスワードとサイトの指定をオフにしてください。',
+  Author: '著者',
+  'Email of the owner': '所有者のメールアドレス',
+  'Directories verify you with it. Everyone can read it in the feed.':
+    'ディレクトリはこれで所有者を確認します。フィードでは誰でも読めます。',
+  Category: 'カテゴリ',
+  'The names are those of Apple Podcasts.': '名前は Apple Podcasts のものです。',
+  Website: 'ウェブサイト',
+  'Empty: the page of this link.': '空欄：このリンクのページ。',
+  Copyright: '著作権',
+  'Order of the episodes': 'エピソードの順序',
+  'From the first to the last': '最初から最後へ',
+  'For adults (explicit)': '成人向け（露骨な表現）',
+  'Private: directories are asked not to list it': '非公開：ディレクトリに掲載しないよう求める',
+  'Address of the feed': 'フィードのアドレス',
+  'Nothing is known that Apple or Spotify would refuse.': 'Apple や Spotify が拒否する点は見つかりません。',
+  'Apple and Spotify would refuse this feed:': 'Apple と Spotify はこのフィードを拒否します：',
+  'Show the first one': '最初のものを表示',
+  'The episode is saved.': 'エピソードを保存しました。',
+  'Podcast episode': 'ポッドキャストのエピソード',
+  'For the podcast feeds of the links to this track, its collection and its playlists.':
+    'このトラック、そのコレクション、プレイリストへのリンクのポッドキャストフィード用です。',
+  Season: 'シーズン',
+  Episode: 'エピソード',
+  'Whole episode': '通常のエピソード',
+  Trailer: '予告編',
+  Bonus: 'ボーナス',
+  'For adults': '成人向け',
+  'As the podcast': 'ポッドキャストと同じ',
+  Yes: 'はい',
+  No: 'いいえ',
+  Published: '公開日時',
+  'Empty: when the track was added. The episode appears in feeds at this time.':
+    '空欄：トラックが追加された日時。エピソードはこの日時にフィードに現れます。',
+  Notes: 'メモ',
+  '{n} episodes': { other: '{n}件のエピソード' },
 }
 
 export const failures: Record<string, string> = {

@@ -71,6 +71,7 @@ const CREATING: OperationName[] = [
   'rotateApiKey',
   'createVariant',
   'createShare',
+  'createShares',
   'createWebhookEndpoint',
   'rotateWebhookEndpoint',
   'createPlaySession',

@@ -13,7 +13,7 @@ import { seedDeliveries, seededId, seedEvents } from '../support/seed.ts'
 import { aShare, openPage } from '../support/share_visitor.ts'
 
 type Request = [path: string, query?: string]
-type Ids = Awaited<ReturnType<typeof aLargeTenant>> & { endpoint_id: string; since: number }
+type Ids = Awaited<ReturnType<typeof aLargeTenant>> & { endpoint_id: string; feed_share_id: string; since: number }
 const FILTERS = [`?creator_id=${CREATOR}`, '?organization_index=a']
 
 /** The measured requests to operations that read, if they are not the path with the ids of the tenant. */
@@ -39,6 +39,7 @@ const ownRequests = (ids: Ids): Partial<Record<OperationName, Request[]>> => ({
   getApiKey: [[`/v1/api_key/${seededId('api_keys', 1)}`]],
   listShares: ['', `?resource_id=${ids.collection_id}`].map((filter) => ['/v1/share', filter]),
   getShare: [[`/v1/share/${seededId('shares', 1)}`]],
+  checkFeed: [[`/v1/share/${ids.feed_share_id}/feed`]],
   listEvents: ['', `?after=${ids.since + 400}&type=api_key.*`].map((filter) => ['/v1/event', filter]),
   listWebhookEndpoints: ['', '?include=day'].map((filter) => ['/v1/webhook_endpoint', filter]),
   getWebhookEndpoint: ['', '?include=day'].map((filter) => [`/v1/webhook_endpoint/${ids.endpoint_id}`, filter]),
@@ -88,7 +89,12 @@ describe('rows', () => {
     const [endpoint_id = '', ...others] = endpoints
     // The seeded events belong to one hour of this day and are older than all other events.
     const since = (Math.floor(Date.now() / HOUR) - 2) * HOUR
-    const ids = { ...tenant, endpoint_id, since }
+    const feed = { is_downloadable: true, feed: {} }
+    const podcasts = [
+      await aShare(tenant.key, tenant.collection_id, feed),
+      await aShare(tenant.key, tenant.collection_id, { scope: 'playlist', id: tenant.playlist_id, ...feed }),
+    ]
+    const ids = { ...tenant, endpoint_id, feed_share_id: podcasts[0]!.id, since }
     const cases = readRequests(ids)
     // The first use of a key reads it and records the use. Afterwards, authentication reads no rows for 30 s. The clock is stopped so
     // that these 30 s do not end during the test.
@@ -106,6 +112,7 @@ describe('rows', () => {
       [`/oembed?url=${encodeURIComponent(url)}`, 200, 30],
     ])
     pages.push([`/zip/${ids.ofCollection}`, 413, 2000])
+    for (const { slug } of podcasts) pages.push([`/s/${slug}/feed.xml`, 200, 1010])
     const measure = async () => {
       const rows: Record<string, number> = {}
       for (const [path, status, limit] of pages) {

@@ -131,6 +131,7 @@ it('the operations that add rows are these', () => {
     'createPlaylist',
     'createSessionTrack',
     'createShare',
+    'createShares',
     'createTrack',
     'createUploadSession',
     'createVariant',

@@ -79,6 +79,7 @@ returning
   "edited_tags",
   "file_tags",
   "chapters",
+  "episode",
   "source_path",
   "upload_path";
 

@@ -43,7 +43,8 @@ insert into
     "levels",
     "edited_tags",
     "file_tags",
-    "chapters"
+    "chapters",
+    "episode"
   )
 select
   content ->> 'id' as "id",
@@ -165,7 +166,8 @@ select
   unhex (content ->> 'levels') as "levels",
   content ->> 'edited_tags' as "edited_tags",
   content ->> 'file_tags' as "file_tags",
-  content ->> 'chapters' as "chapters"
+  content ->> 'chapters' as "chapters",
+  content ->> 'episode' as "episode"
 from
   trash
 where

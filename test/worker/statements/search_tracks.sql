@@ -34,6 +34,7 @@ select
   "tracks"."created_at",
   "tracks"."updated_at",
   "tracks"."tags",
+  "tracks"."episode",
   "tracks"."source_path",
   "tracks"."upload_path",
   "tracks"."id" || '.' || created_at as "position",

@@ -33,7 +33,12 @@ export async function aWorkspace() {
   const { play_session_id, heard_token } = await aPlaySession(key, 'track', track_id, { is_downloadable: true })
   const { api_key_id } = await anApiKey(key)
   const { id: variant_id } = await aVariant(key)
-  const { id: share_id } = await aShare(key, collection_id, { scope: 'track', id: track_id })
+  const { id: share_id } = await aShare(key, collection_id, {
+    scope: 'track',
+    id: track_id,
+    is_downloadable: true,
+    feed: {},
+  })
   const trashed = async () => {
     const id = await aPlaylist(key)
     await ok('DELETE', `/v1/playlist/${id}?trash=true`, { key })

@@ -7,7 +7,7 @@ export const COLLECTION =
   'created_at updated_at version id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle'
 const PLAYED_TRACK =
   'id organization_id collection_id index duration file_name order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags'
-export const LISTED_TRACK = `${PLAYED_TRACK} created_at updated_at version`
+export const LISTED_TRACK = `${PLAYED_TRACK} created_at updated_at version episode`
 export const TRACK = `${LISTED_TRACK} file_tags edited_tags chapters creator_id file_name_original info organization_index`
 export const UPLOAD_HANDLE = 'method upload_url ttl expires_at'
 const PLAY_SESSION = 'id creator_id organization_index metadata variants is_downloadable expires_at'

@@ -22,7 +22,12 @@ export async function aWorkspace() {
   const places = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })
   const { api_key_id } = await anApiKey(key)
   const { id: variant_id } = await aVariant(key)
-  const { id: share_id } = await aShare(key, collection_id, { scope: 'track', id: track_id })
+  const { id: share_id } = await aShare(key, collection_id, {
+    scope: 'track',
+    id: track_id,
+    is_downloadable: true,
+    feed: {},
+  })
   const trash_id = await aPlaylist(key)
   await ok('DELETE', `/v1/playlist/${trash_id}?trash=true`, { key })
   const play = await aPlaySession(key, 'collection', collection_id, { is_downloadable: true })

@@ -4,6 +4,7 @@ import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-or
 import type { KeyType } from '../../../contract/api_key.ts'
 import type { ImageColor } from '../../../contract/color.ts'
 import { type AudioCodec, PROGRESS_DAYS } from '../../../contract/facts.ts'
+import type { Episode } from '../../../contract/feed.ts'
 import type { Tags } from '../../../contract/info.ts'
 import type { TrackStatus } from '../../../contract/track.ts'
 import type { StoredFiles } from '../../bucket/track_files.ts'
@@ -240,6 +241,8 @@ export const tracks = sqliteTable(
     file_tags: json<Tags>(),
     /** The chapters that a person has set, which replace those of the file. */
     chapters: json<StoredChapter[]>(),
+    /** Facts that only podcast feeds show; null if nothing was set. Lists read the column too, but few tracks have a value. */
+    episode: json<Episode>(),
     /** The path of the upload that is being processed or was processed last, which is the variant `original`. */
     source_path: text().generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || source_suffix`)),
     /** The path of the newest upload handle. If the track has had others, each has a row in `upload_handles`. */

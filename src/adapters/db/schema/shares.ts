@@ -1,5 +1,6 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
+import type { Feed } from '../../../contract/feed.ts'
 import type { PlayScope } from '../../../contract/play.ts'
 import type { PageLink } from '../../../contract/share.ts'
 
@@ -32,6 +33,8 @@ export const shares = sqliteTable(
     password_hash: text(),
     /** The number of play sessions by day (UTC), of the last days that have any; null if there were none. A trigger counts them (src/adapters/db/triggers/usage.ts). */
     session_days: text({ mode: 'json' }).$type<Record<string, number>>(),
+    /** The podcast feed; null if the share has none. */
+    feed: text({ mode: 'json' }).$type<Feed>(),
     seq: integer().notNull(),
     created_at: integer().notNull(),
   },

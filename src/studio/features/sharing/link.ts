@@ -6,6 +6,7 @@ import { DAY } from '../../../contract/time.ts'
 import type { ShareLink } from '../../base/api.ts'
 import { date } from '../../base/format.ts'
 import { t, text, tn } from '../../base/text.ts'
+import { type FeedDraft, feedDraft, feedSettings } from './feed.ts'
 import { sitesOf } from './sites.ts'
 
 /** The settings of a link, as the user edits them. */
@@ -26,11 +27,13 @@ export interface Draft {
   slug: string
   /** Replaces the title of the shared resource; empty for its own. */
   title: string
+  hasFeed: boolean
+  feed: FeedDraft
 }
 
-type Changes = z.infer<typeof ShareUpdate>
+type Changes = z.input<typeof ShareUpdate>
 /** The fields of the form, by the fields of the API. */
-export type LinkFaults = Partial<Record<keyof Changes | 'other', string>>
+export type LinkFaults = Partial<Record<keyof Changes | `feed_${keyof FeedDraft}` | 'other', string>>
 
 /** Formats a time as `datetime-local` fields do, in the time zone of the browser. */
 export function localTime(at: number): string {
@@ -55,6 +58,8 @@ export const draftOf = (link: ShareLink | undefined): Draft => ({
   links: link?.links ?? [],
   slug: link?.slug ?? '',
   title: link?.title ?? '',
+  hasFeed: Boolean(link?.feed),
+  feed: feedDraft(link?.feed),
 })
 
 /** The fields that the form has in its own group. */
@@ -112,6 +117,9 @@ export function changesOf(draft: Draft, link: ShareLink | undefined): { changes:
   // An empty address keeps the current one, because another would break the links that were given away.
   const slug = draft.slug.trim().toLowerCase()
   if (slug && slug !== before.slug) changes.slug = slug
+  const feed = draft.hasFeed ? feedSettings(draft.feed, link?.feed) : null
+  const isOtherFeed = JSON.stringify(draft.feed) !== JSON.stringify(before.feed)
+  if (draft.hasFeed !== before.hasFeed || (feed && isOtherFeed)) changes.feed = feed
   if (draft.title.trim() !== before.title) changes.title = draft.title.trim() || null
   return { changes, faults }
 }

@@ -4,6 +4,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Field, TextField } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'
 import { Switch } from '../../ui/controls/switch.tsx'
+import { FeedFields } from './feed_fields.tsx'
 import { inDays, isNaming } from './link.ts'
 import { PageFields } from './page_fields.tsx'
 import { SitesField } from './sites_field.tsx'
@@ -49,6 +50,7 @@ export function LinkForm({ link: edited }: { link: EditedLink }) {
         />
       </Switch>
       <PageFields link={edited} />
+      <FeedFields link={edited} />
       {link && changed.some((field) => !isNaming(field)) && (
         <div class="actions end">
           <Button type="submit">{t('Save changes')}</Button>

@@ -7,10 +7,12 @@ import { useClient } from '../../data/connection.ts'
 import { useList } from '../../data/list.ts'
 import { invalidate } from '../../data/query.ts'
 import { announce } from '../../ui/page/announce.ts'
+import { feedDraft } from './feed.ts'
 import { changesOf, type Draft, draftOf, hasEnded, type LinkFaults } from './link.ts'
 import type { Shared } from './open_share.ts'
 
-const FIELDS = ['password', 'expires_at', 'allowed_origins', 'text', 'links', 'slug', 'title']
+const FEED_FIELDS = Object.keys(feedDraft(null)).map((field) => `feed_${field}`)
+const FIELDS = ['password', 'expires_at', 'allowed_origins', 'text', 'links', 'slug', 'title', 'feed', ...FEED_FIELDS]
 
 /** The links of the resource, and the one that the dialog edits: an existing link, or one that is created when it is first used. */
 export function useLink({ scope, id, share_id }: Shared) {
@@ -45,7 +47,10 @@ export function useLink({ scope, id, share_id }: Shared) {
       : await client.post('/v1/share', { body: { scope, id, ...checked.changes } })
     if (!answer.ok) {
       const isTaken = answer.code === 'slug_taken'
-      setFaults(isTaken ? { slug: t('This address is taken.') } : faultsOf(answer, FIELDS))
+      // The errors of the feed have paths such as `feed.email`.
+      const errors = answer.errors?.map((error) => ({ ...error, path: error.path.replace(/^feed\./, 'feed_') }))
+      const failure = { ...answer, ...(errors && { errors }) }
+      setFaults(isTaken ? { slug: t('This address is taken.') } : faultsOf(failure, FIELDS))
       return null
     }
     const saved = { ...link, ...answer.share }

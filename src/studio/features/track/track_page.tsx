@@ -23,6 +23,7 @@ import { chaptersFrom, marksOf } from './chapter_rows.ts'
 import { Chapters } from './chapters.tsx'
 import { Compare } from './compare.tsx'
 import { Credits } from './credits.tsx'
+import { EpisodeForm } from './episode_form.tsx'
 import { Facts } from './facts.tsx'
 import { FailedCard } from './failed.tsx'
 import { Files } from './files.tsx'
@@ -35,7 +36,10 @@ import { useFiles } from './use_files.ts'
 const PERIOD = 1200
 
 type TrackChanges = Partial<
-  Pick<Track, 'player_title' | 'player_subtitle' | 'player_color' | 'is_cover_overridable' | 'is_theme_overridable'>
+  Pick<
+    Track,
+    'player_title' | 'player_subtitle' | 'player_color' | 'is_cover_overridable' | 'is_theme_overridable' | 'episode'
+  >
 >
 
 /** The page of a track: its sound, its files, its credits and its activity. */
@@ -136,6 +140,7 @@ function Content({ track, tab, reload, onChange }: Properties) {
               <LookForm scope="track" id={id} values={track} palette={view?.track.image_colors} save={save} />
             </Fold>
           )}
+          <EpisodeForm track={track} isOpen={tab === 'episode'} save={save} />
           <Ids track={track} />
         </div>
         <section class="part rest" aria-labelledby="activity-title">

@@ -1,0 +1,2 @@
+ALTER TABLE `tracks` ADD `episode` text;--> statement-breakpoint
+ALTER TABLE `shares` ADD `feed` text;
