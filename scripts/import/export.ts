@@ -69,8 +69,8 @@ async function importExport(url: string | undefined, store: Store): Promise<void
   const isContinued = target.restore?.backup_id === backup_id
   if (!target.restore && target.occupied.includes('organizations'))
     throw new Fault(`${service.base_url} has an organization ${organization_id} already`)
-  const checked = await checkExport(store, manifest, target.tables)
   await verifyFiles(store, { ...sources, database })
+  const checked = await checkExport(store, manifest, target.tables)
   if (!isContinued) await requireFree(service, checked)
   await service.call('start', { backup_id, schema_version })
   console.log(isContinued ? 'continues the import' : `imports the export of ${manifest.cut.at}`)

@@ -101,7 +101,7 @@ export function requireCounts(counts: Record<string, number>, found: Record<stri
   const missing = Object.keys(counts).filter((name) => name !== LISTENING && (found[name] ?? 0) < counts[name]!)
   if (missing.length > 0)
     throw refused(
-      `Rows are missing in ${missing.map((name) => `${name} (${found[name] ?? 0} of ${counts[name]})`).join(', ')}. Check the backup, and restore into an empty service`,
+      `Rows are missing in ${missing.map((name) => `${name} (${found[name] ?? 0} of ${counts[name]})`).join(', ')}: the backup or export is damaged. Use another one`,
     )
 }
 
