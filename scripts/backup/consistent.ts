@@ -47,7 +47,7 @@ async function idsOf(tables: Tables, table: string): Promise<Set<string>> {
 }
 
 /** The ids of the resources in a backup. */
-async function readIds(tables: Tables) {
+async function readIds(tables: Tables, isExport = false) {
   const trashed = { track: new Set<string>(), playlist: new Set<string>(), collection: new Set<string>() }
   for await (const row of rowsOf(tables, 'trash')) trashed[row.scope as keyof typeof trashed].add(idOf(row))
   const collections = await idsOf(tables, 'collections')
@@ -58,6 +58,8 @@ async function readIds(tables: Tables) {
     organizations: await idsOf(tables, 'organizations'),
     endpoints: await idsOf(tables, 'webhook_endpoints'),
     trashed,
+    /** Only for an export. */
+    shares: isExport ? await idsOf(tables, 'shares') : new Set<string>(),
     hasCollection: (id: unknown) => collections.has(String(id)) || trashed.collection.has(String(id)),
     hasPlaylist: (id: string) => playlists.has(id) || trashed.playlist.has(id),
   }
@@ -106,9 +108,9 @@ async function readAgain(service: Service, { fresh }: Tables, walk: string, ids:
 /** Tables whose rows have an `organization_id` and stay even if the organization was deleted: its purge jobs delete its objects. */
 const WITHOUT_OWNER = ['jobs']
 
-/** Returns a function that returns the row as it is restored, or null if it refers to something that is not in the backup. */
-async function rowFilter(tables: Tables, index: ObjectIndex) {
-  const ids = await readIds(tables)
+/** Returns a function that returns the row as it is restored, or null if it refers to something that is not in the backup or export. */
+async function rowFilter(tables: Tables, index: ObjectIndex, isExport: boolean) {
+  const ids = await readIds(tables, isExport)
   const liveTracks = new Set<string>()
   const whole = new Set<string>()
   for await (const { table, row, track } of tracksOf(tables)) {
@@ -163,6 +165,11 @@ async function rowFilter(tables: Tables, index: ObjectIndex) {
       case 'upload_sessions':
       case 'reprocesses':
         return ids.hasCollection(row.collection_id) ? row : null
+      // A whole service keeps the slugs of deleted shares, and the handles by which the files of deleted tracks are found.
+      case 'retired_slugs':
+        return isExport && !ids.shares.has(String(row.share_id)) ? null : row
+      case 'upload_handles':
+        return isExport && !whole.has(String(row.track_id)) ? null : row
       case 'webhook_deliveries':
         return ids.endpoints.has(String(row.endpoint_id)) ? row : null
       default:
@@ -177,10 +184,11 @@ export async function storeTables(
   index: ObjectIndex,
   names: string[],
   folder: string,
+  isExport: boolean,
 ): Promise<{ source: DatabaseSource; dropped: Record<string, number> }> {
   const source: DatabaseSource = { name: 'DB', kind: 'database', tables: [] }
   const dropped: Record<string, number> = {}
-  const restored = await rowFilter(tables, index)
+  const restored = await rowFilter(tables, index, isExport)
   for (const name of names) {
     let count = 0
     async function* kept() {

@@ -1,10 +1,12 @@
 import { Fault } from './service.ts'
 import { type Checksums, readText, type Store } from './store.ts'
 
-/** The description of a finished backup (docs/decisions/0080). */
+/** The description of a finished backup (docs/decisions/0080) or export (docs/decisions/0128). */
 export interface Manifest {
   format: 1
   backup_id: string
+  /** Set for an export: it has only the rows and objects of this organization. */
+  organization_id?: string
   /** When the backup was started and finished, in ISO 8601. */
   started_at: string
   finished_at: string

@@ -10,8 +10,8 @@ import { jsonLines, type Store } from './store.ts'
 export async function readTables(service: Service, store: Store, state: State, walks: string[]): Promise<void> {
   for (const walk of walks) {
     await readWalk(service, store, state, walk)
-    // A cursor and the days that it has counted must belong together. The cursors move once an hour.
-    if (walk === 'usage_days' && (await haveCursorsMoved(service, store))) {
+    // A cursor and the days that it has counted must belong together. The cursors move once an hour. An export has no cursors.
+    if (walk === 'usage_days' && walks.includes('usage_cursors') && (await haveCursorsMoved(service, store))) {
       for (const again of ['usage_cursors', 'usage_days']) {
         await restart(store, state, again)
         await readWalk(service, store, state, again)

@@ -15,6 +15,8 @@ export interface Service {
   base_url: string
   /** Whether it is the `npm start` of this checkout. */
   isLocal: boolean
+  /** If set, every action is limited to this organization. */
+  organization_id?: string
   /** Calls `POST /v1/system/backup`. Every action may be repeated, so transient failures are. */
   call<A extends BackupRequest['action']>(
     action: A,
@@ -22,7 +24,8 @@ export interface Service {
   ): Promise<BackupAnswers[A]>
 }
 
-export function openService(url: string | undefined): Service {
+/** Opens a service with the root key; with an organization, for an export or an import of it. */
+export function openService(url: string | undefined, organization_id?: string): Service {
   const settings = url ? undefined : readSettings()
   const base_url = (url ?? settings!.base_url).replace(/\/+$/, '')
   const root_key = process.env.ROOT_KEY || settings?.secrets.ROOT_KEY
@@ -30,11 +33,12 @@ export function openService(url: string | undefined): Service {
   return {
     base_url,
     isLocal: !url,
+    ...(organization_id && { organization_id }),
     async call(action, input) {
       const init = {
         method: 'POST',
         headers: { authorization: `Bearer ${root_key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ action, ...input }),
+        body: JSON.stringify({ action, ...(organization_id && { organization_id }), ...input }),
       }
       const response = await patiently(`${base_url}/v1/system/backup`, () => init, false)
       const answer = (await response.json().catch(() => null)) as { ok?: boolean; code?: string; message?: string }
@@ -82,9 +86,13 @@ export async function patiently(
 }
 
 /** Parses the arguments of a command; prints the usage and exits with 2 if they are wrong. */
-export function readOptions<const O extends Record<string, { type: 'string' | 'boolean' }>>(options: O, usage: string) {
+export function readOptions<const O extends Record<string, { type: 'string' | 'boolean' }>>(
+  options: O,
+  usage: string,
+  args = process.argv.slice(2),
+) {
   try {
-    return parseArgs({ options }).values
+    return parseArgs({ options, args }).values
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${usage}`)
     process.exit(2)

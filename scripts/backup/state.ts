@@ -7,6 +7,8 @@ import { readJsonFile, replaceFile, type Store } from './store.ts'
 export interface State {
   backup_id: string
   base_url: string
+  /** Set for an export. */
+  organization_id?: string
   started_at: string
   /** Set when the first row is read. */
   cut?: { at: string; last_event: number | null }

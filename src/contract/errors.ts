@@ -37,7 +37,7 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   webhook_endpoint_inactive: 'The endpoint must be resumed first.',
   default_variant: 'A default variant can be neither changed nor deleted.',
   restore_refused:
-    'A backup cannot be restored here: the service is not empty, or its schema is another one. See the message.',
+    'A backup cannot be restored here, or an export not imported: the service is not empty or has the organization, or its schema is another one. See the message.',
   collection_in_trash: 'Restore its collection first.',
   quota_exceeded:
     'A quota of the session, the API key or the organization does not allow this upload; `quota` says which.',

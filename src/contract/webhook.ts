@@ -45,7 +45,7 @@ export const WebhookEndpoint = named('WebhookEndpoint', {
   state: WebhookEndpointState,
   /**
    * Why the endpoint is not active, and null if it is: `failing` (its attempts have failed), `gone` (it responded with 410), `requested` (a request
-   * has paused it) or `restored` (the service was restored from a backup, and its operator has not resumed the webhooks yet).
+   * has paused it) or `restored` (the service was restored from a backup, or the organization imported, and the endpoint has not been resumed yet).
    */
   reason: z.enum(['failing', 'gone', 'requested', 'restored']).nullable(),
   /** The time since which all attempts have failed; null if the last one succeeded. */

@@ -19,14 +19,14 @@ export interface Target {
   root_key: string
 }
 
-/** Runs `npm run backup` or `npm run restore`. With `killAt`, kills the command when its output matches. Returns null as the code of a killed command. */
+/** Runs `npm run backup`, `restore`, `export` or `import`. With `killAt`, kills the command when its output matches. Returns null as the code of a killed command. */
 export async function runCommand(
-  command: 'backup' | 'restore',
+  command: 'backup' | 'restore' | 'export' | 'import',
   { base_url, root_key }: Target,
   args: string[],
   { killAt, env = {} }: { killAt?: RegExp; env?: NodeJS.ProcessEnv } = {},
 ): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [join(root, `scripts/${command}.ts`), '--url', base_url, ...args], {
+  const child = spawn(process.execPath, [join(root, `scripts/${command}.ts`), ...args, '--url', base_url], {
     env: { ...process.env, ROOT_KEY: root_key, ...env },
     cwd: root,
   })
@@ -52,12 +52,16 @@ interface Page {
   [list: string]: { id: string }[] | number | boolean
 }
 
-/** Reads everything of an organization, and the play views of these sessions with all their files. `isCompared` leaves out tracks. */
+/**
+ * Reads everything of an organization, and the play views of these sessions with all their files. `isCompared` leaves out tracks; `more` are other
+ * paths.
+ */
 export async function readEverything(
   base_url: string,
   api_key: string,
   sessions: { play_session_id: string; track_id: string }[],
   isCompared: (track_id: string) => boolean,
+  more: string[] = [],
 ): Promise<Seen> {
   const seen: Seen = { answers: {}, files: {} }
   const read = async <T>(path: string, key?: string): Promise<T> => {
@@ -90,6 +94,7 @@ export async function readEverything(
     ['variant', 'variants'],
   ] as const)
     await list(`/v1/${path}`, name)
+  for (const path of more) await read(path, api_key)
   for (const { track_id } of sessions) await read(`/v1/stats/track/${track_id}`, api_key)
   for (const id of await list('/v1/playlist', 'playlists')) {
     await read(`/v1/playlist/${id}`, api_key)

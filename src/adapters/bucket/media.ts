@@ -108,25 +108,33 @@ export async function findUploads(
   return found.toReversed()
 }
 
+/** The prefixes of all files of an organization. */
+export const organizationPrefixes = (organization_id: string) => [
+  `uploads/${organization_id}/`,
+  `media/${organization_id}/`,
+]
+
 /**
- * Lists the objects of the service after a path, in the order of their paths. `after` is the path from which to continue; null at the end. Other
- * objects in the bucket are left out.
+ * Lists the objects of the service, or of one organization, after a path, in the order of their paths. `after` is the path from which to continue; null
+ * at the end. Other objects in the bucket are left out.
  */
 export async function listObjects(
   env: Env,
   after: string,
   limit: number,
+  organization_id?: string,
 ): Promise<{ objects: R2Object[]; after: string | null }> {
-  const prefix = after.startsWith('uploads/') ? 'uploads/' : 'media/'
+  const [uploads, media] = organization_id ? organizationPrefixes(organization_id) : ['uploads/', 'media/']
+  const prefix = after.startsWith('uploads/') ? uploads! : media!
   const start = after === '' ? {} : { startAfter: after }
   const { objects, truncated } = await env.MEDIA.list({ prefix, limit, include: ['httpMetadata'], ...start })
-  const next = prefix === 'media/' ? 'uploads/' : null
+  const next = prefix === media ? uploads! : null
   return { objects, after: truncated ? (objects.at(-1)?.key ?? after) : next }
 }
 
-/** Whether the bucket has no object of the service. */
-export async function isBucketEmpty(env: Env): Promise<boolean> {
-  const pages = await Promise.all(['media/', 'uploads/'].map((prefix) => listObjects(env, prefix, 1)))
+/** Whether the bucket has no object of the service, or of one organization. */
+export async function isBucketEmpty(env: Env, organization_id?: string): Promise<boolean> {
+  const pages = await Promise.all(['', 'uploads/'].map((prefix) => listObjects(env, prefix, 1, organization_id)))
   return pages.every(({ objects }) => objects.length === 0)
 }
 

@@ -1,8 +1,9 @@
 import type { Row } from '../../contract/backup.ts'
+import { OF_ORGANIZATION, SECRETS } from './organization_tables.ts'
 
 /**
  * How a backup reads the tables, and a restore writes them (docs/decisions/0080, 0081). Every table of the schema is either in `WALKS` or in
- * `NOT_COPIED`; a test compares both with the schema.
+ * `NOT_COPIED`, and every table of `WALKS` in `OF_ORGANIZATION` or in `NOT_EXPORTED`; a test compares them with the schema.
  */
 
 interface Walk {
@@ -64,7 +65,8 @@ export const NOT_COPIED: Record<string, string> = {
 export const TABLES = [...new Set(Object.values(WALKS).flatMap(({ tables }) => Object.keys(tables)))]
 
 const quote = (name: string) => `"${name}"`
-const field = (name: string) => `value ->> '$.${quote(name)}'`
+/** SQL for a column of a row of JSON. */
+export const field = (name: string) => `value ->> '$.${quote(name)}'`
 const isHeld = `${field('state')} = 'open' and ${field('holder')} is not null`
 const wasActive = `${field('state')} = 'active'`
 
@@ -72,7 +74,7 @@ const wasActive = `${field('state')} = 'active'`
  * The columns that a restore changes, in SQL. No worker holds a restored job, and the parts of its outputs are in another bucket. Endpoints are
  * paused. Tracks that wait for an upload are checked at once.
  */
-const RESTORED: Record<string, Record<string, string>> = {
+export const RESTORED: Record<string, Record<string, string>> = {
   jobs: {
     holder: `iif(${field('state')} = 'open', null, ${field('holder')})`,
     slot: 'null',
@@ -87,15 +89,18 @@ const RESTORED: Record<string, Record<string, string>> = {
   },
 }
 
-interface Column {
+/** A stored column. */
+export interface Column {
   name: string
   type: string
   /** 0 for a stored column. */
   hidden: number
+  /** Its place in the primary key; 0 if it is not part of it. */
+  pk: number
 }
 
 /** Reads the stored columns of tables. The names of the tables must come from `TABLES`. */
-async function columnsOf(d1: D1Database, tables: string[]): Promise<Column[][]> {
+export async function columnsOf(d1: D1Database, tables: string[]): Promise<Column[][]> {
   const statements = tables.map((name) => d1.prepare(`pragma table_xinfo(${quote(name)})`))
   const results = await d1.batch<Column>(statements)
   return results.map(({ results: columns }) => columns.filter(({ hidden }) => hidden === 0))
@@ -106,31 +111,35 @@ const isBytes = ({ type }: Column) => type.toLowerCase() === 'blob'
 type Key = (string | number)[]
 
 /**
- * Reads the rows of a walk after a key, at most `limit` of each table, or those with the given ids. All tables are read in one transaction and up to
- * the same key. `after` is null at the end.
+ * Reads the rows of a walk after a key, at most `limit` of each table, or those with the given ids; for an export, only those of an organization. All
+ * tables are read in one transaction and up to the same key. `after` is null at the end.
  */
 export async function readRows(
   d1: D1Database,
   { key, tables }: Walk,
   after: Key | null,
   limit: number,
-  ids?: string[],
+  { ids, organization_id }: { ids?: string[] | undefined; organization_id?: string | undefined } = {},
 ): Promise<{ rows: Record<string, Row[]>; after: Key | null }> {
   const names = Object.keys(tables)
   const columns = await columnsOf(d1, names)
   const keyList = key.map(quote).join(', ')
-  const position = after ? `(${keyList}) > (${key.map(() => '?').join(', ')})` : 'true'
-  const condition = ids ? 'id in (select value from json_each(?))' : position
-  const values = ids ? [JSON.stringify(ids)] : (after ?? [])
+  const own = organization_id === undefined ? [] : [organization_id]
+  const place = (at: number) => `?${own.length + at + 1}`
+  const position = after ? `(${keyList}) > (${key.map((_, at) => place(at)).join(', ')})` : 'true'
+  const condition = ids ? `id in (select value from json_each(${place(0)}))` : position
+  const values = [...own, ...(ids ? [JSON.stringify(ids)] : (after ?? []))]
   const statements = names.map((name, at) => {
-    const selected = columns[at]!.map((column) =>
+    const isLeftOut = (column: string) => organization_id !== undefined && SECRETS[name]?.includes(column)
+    const selected = columns[at]!.filter((column) => !isLeftOut(column.name)).map((column) =>
       isBytes(column)
         ? `iif(${quote(column.name)} is null, null, hex(${quote(column.name)})) as ${quote(column.name)}`
         : quote(column.name),
     )
+    const owned = organization_id === undefined ? 'true' : OF_ORGANIZATION[name]
     return d1
       .prepare(
-        `select ${selected.join(', ')} from ${name} where ${tables[name]} and ${condition} order by ${keyList} limit ${limit}`,
+        `select ${selected.join(', ')} from ${name} where ${tables[name]} and ${owned} and ${condition} order by ${keyList} limit ${limit}`,
       )
       .bind(...values)
   })
@@ -146,30 +155,60 @@ export async function readRows(
   }
 }
 
+/** The values of a table's columns for a row of JSON, in SQL. */
+export const valuesOf = (columns: Column[], changed: Record<string, string> = {}) =>
+  columns.map(
+    (column) => changed[column.name] ?? (isBytes(column) ? `unhex(${field(column.name)})` : field(column.name)),
+  )
+
+/** The statement that inserts rows of JSON (`?1`). Rows that exist are left as they are. */
+export const insertSql = (name: string, columns: Column[], changed?: Record<string, string>) =>
+  `insert or ignore into ${name} (${columns.map((column) => quote(column.name)).join(', ')})
+    select ${valuesOf(columns, changed).join(', ')} from json_each(?1)`
+
 /** Inserts rows of a backup. Rows that exist are left as they are, so a page can be sent again. */
 export async function insertRows(d1: D1Database, name: string, rows: Row[]): Promise<void> {
   const [columns = []] = await columnsOf(d1, [name])
-  const values = columns.map(
-    (column) =>
-      RESTORED[name]?.[column.name] ?? (isBytes(column) ? `unhex(${field(column.name)})` : field(column.name)),
-  )
-  const list = columns.map((column) => quote(column.name)).join(', ')
   await d1
-    .prepare(`insert or ignore into ${name} (${list}) select ${values.join(', ')} from json_each(?)`)
+    .prepare(insertSql(name, columns, RESTORED[name]))
     .bind(JSON.stringify(rows))
     .run()
 }
 
-/** Returns the number of rows in each table. */
-export async function countRows(d1: D1Database): Promise<Record<string, number>> {
-  const results = await d1.batch<{ count: number }>(
-    TABLES.map((name) => d1.prepare(`select count(*) as count from ${name}`)),
+/** Returns the condition for the rows of a table that belong to an organization; without one, for all rows. */
+const conditionOf = (name: string, organization_id: string | undefined) =>
+  organization_id === undefined ? 'true' : OF_ORGANIZATION[name]!
+
+const tablesOf = (organization_id: string | undefined) =>
+  organization_id === undefined ? TABLES : Object.keys(OF_ORGANIZATION)
+
+async function queryTables<T>(
+  d1: D1Database,
+  organization_id: string | undefined,
+  select: (from: string) => string,
+): Promise<[name: string, rows: T[]][]> {
+  const names = tablesOf(organization_id)
+  const statements = names.map((name) =>
+    d1
+      .prepare(select(`${name} where ${conditionOf(name, organization_id)}`))
+      .bind(...(organization_id === undefined ? [] : [organization_id])),
   )
-  return Object.fromEntries(TABLES.map((name, at) => [name, results[at]!.results[0]!.count]))
+  const results = await d1.batch<T>(statements)
+  return names.map((name, at) => [name, results[at]!.results])
 }
 
-/** Returns the tables that have a row. */
-export async function occupiedTables(d1: D1Database): Promise<string[]> {
-  const results = await d1.batch(TABLES.map((name) => d1.prepare(`select 1 from ${name} limit 1`)))
-  return TABLES.filter((_, at) => results[at]!.results.length > 0)
+/** Returns the number of rows in each table; with an organization, of its rows. */
+export async function countRows(d1: D1Database, organization_id?: string): Promise<Record<string, number>> {
+  const counts = await queryTables<{ count: number }>(
+    d1,
+    organization_id,
+    (from) => `select count(*) as count from ${from}`,
+  )
+  return Object.fromEntries(counts.map(([name, [row]]) => [name, row!.count]))
+}
+
+/** Returns the tables that have a row; with an organization, one of its rows. */
+export async function occupiedTables(d1: D1Database, organization_id?: string): Promise<string[]> {
+  const found = await queryTables(d1, organization_id, (from) => `select 1 from ${from} limit 1`)
+  return found.flatMap(([name, rows]) => (rows.length > 0 ? [name] : []))
 }

@@ -5,16 +5,12 @@ import { rowId, secondRowId, secretBase62 } from '../../adapters/crypto/seed.ts'
 import { batchesWith, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { apiKeys, organizations } from '../../adapters/db/schema/library.ts'
-import { shares } from '../../adapters/db/schema/shares.ts'
-import { usageDays } from '../../adapters/db/schema/usage.ts'
-import { webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { Organization, type organizationOperations } from '../../contract/organization.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { purgeJobs } from '../../domain/cleanup/purge.ts'
+import { deleteOrganization } from '../../domain/cleanup/delete_organization.ts'
 import { startPurge } from '../../domain/start_purge.ts'
-import { DELETED_ENDPOINT } from '../../domain/webhooks/old_deliveries.ts'
 import { callAlarms } from '../../listening/overdue.ts'
 import { readPage } from '../list/page.ts'
 import { themeColors } from './appearance.ts'
@@ -121,22 +117,11 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
 
   async deleteOrganization({ params }, { db, cache, ...system }) {
     const id = params.organization_id
-    // The rows and files of the organization are deleted in the background. Its keys are deleted now, which ends all access.
-    const prefixes = [`uploads/${id}/`, `media/${id}/`]
-    const { purge, inserts } = purgeJobs({ db, ...system }, id, [{ id, prefixes }], { organization_id: id })
+    const { purge, inserts, statements } = deleteOrganization({ db, ...system }, id)
     const existing = await db.select().from(organizations).where(eq(organizations.id, id)).get()
     if (!existing) throw notFound('organization')
     const deletedRow = db.delete(organizations).where(eq(organizations.id, id)).returning()
-    const resultOf = await runBatch(db, [
-      ...inserts,
-      db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
-      deletedRow,
-      db.delete(shares).where(eq(shares.organization_id, id)),
-      // Once these rows are deleted, nothing is counted for the organization anymore.
-      db.delete(usageDays).where(eq(usageDays.organization_id, id)),
-      // From now on, no webhooks are sent either. The sweep deletes the rows of these endpoints.
-      db.update(webhookEndpoints).set(DELETED_ENDPOINT).where(eq(webhookEndpoints.organization_id, id)),
-    ])
+    const resultOf = await runBatch(db, [...inserts, deletedRow, ...statements])
     const [row] = resultOf(deletedRow)
     cache.keys.evictOrganization(id)
     cache.invalidate(id)

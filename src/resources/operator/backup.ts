@@ -1,13 +1,19 @@
 import { isBucketEmpty, listObjects, signUrl } from '../../adapters/bucket/media.ts'
 import { toHex } from '../../adapters/crypto/secret.ts'
 import { countRows, occupiedTables, readRows, TABLES, WALKS } from '../../adapters/db/backup.ts'
+import { takenBy } from '../../adapters/db/import_rows.ts'
+import { OF_ORGANIZATION } from '../../adapters/db/organization_tables.ts'
 import type { Context } from '../../context.ts'
 import { type BackupAnswers, type BackupRequest, MAX_OBJECTS, MAX_ROWS } from '../../contract/backup.ts'
 import { invalid } from '../../core/errors.ts'
 import { LISTENING, readListening } from './backup_listening.ts'
+import { discardImport, finishImport, insertImported, ownPaths, startImport } from './import.ts'
 import { finishRestore, insertRestored, readRestore, requireRestore, resumeEndpoints, startRestore } from './restore.ts'
 
-/** The Worker's part of `npm run backup` and `npm run restore` (docs/decisions/0080, 0081). */
+/**
+ * The Worker's part of `npm run backup` and `npm run restore` (docs/decisions/0080, 0081), and of `npm run export` and `npm run import`, whose requests name
+ * an organization (docs/decisions/0128).
+ */
 
 type Actions = {
   [A in BackupRequest['action']]: (
@@ -20,33 +26,38 @@ type Actions = {
 const URL_LIFETIME = 24 * 3600
 
 const actions: Actions = {
-  async describe(context) {
+  async describe(context, { organization_id }) {
     const { env, db, now } = context
     const d1 = db.$client
-    const restore = await readRestore(db)
-    const counts = restore && !restore.is_complete ? await countRows(d1) : {}
+    const restore = await readRestore(db, organization_id)
+    const counts = restore && !restore.is_complete ? await countRows(d1, organization_id) : {}
+    const occupied = async () => [
+      ...(await occupiedTables(d1, organization_id)),
+      ...((await isBucketEmpty(env, organization_id)) ? [] : ['files']),
+    ]
     return {
       schema_version: await schemaVersion(d1),
       secret_fingerprint: await fingerprint(env),
       now,
-      last_event: await lastEvent(d1),
-      tables: [LISTENING, ...TABLES],
-      walks: [LISTENING, ...Object.keys(WALKS)],
-      occupied: restore ? [] : [...(await occupiedTables(d1)), ...((await isBucketEmpty(env)) ? [] : ['files'])],
+      last_event: await lastEvent(d1, organization_id),
+      tables: [LISTENING, ...(organization_id ? Object.keys(OF_ORGANIZATION) : TABLES)],
+      walks: [LISTENING, ...walksOf(organization_id)],
+      occupied: restore && !organization_id ? [] : await occupied(),
       restore: restore && { ...restore, counts },
     }
   },
 
-  async rows({ db, env }, { walk: name, after, ids }) {
-    if (name === LISTENING) return readListening(env, after)
-    const walk = Object.hasOwn(WALKS, name) && WALKS[name]
-    if (!walk) throw invalid('walk', `must be one of ${Object.keys(WALKS).join(', ')}`)
+  async rows({ db, env }, { walk: name, after, ids, organization_id }) {
+    if (name === LISTENING) return readListening(env, after, organization_id)
+    const names = walksOf(organization_id)
+    const walk = names.includes(name) && WALKS[name]
+    if (!walk) throw invalid('walk', `must be one of ${names.join(', ')}`)
     if (after && after.length !== walk.key.length) throw invalid('after', `must have ${walk.key.length} values`)
-    return readRows(db.$client, walk, after, MAX_ROWS, ids)
+    return readRows(db.$client, walk, after, MAX_ROWS, { ids, organization_id })
   },
 
-  async objects({ env }, { after }) {
-    const page = await listObjects(env, after, MAX_OBJECTS)
+  async objects({ env }, { after, organization_id }) {
+    const page = await listObjects(env, after, MAX_OBJECTS, organization_id)
     const objects = page.objects.map(async ({ key, size, etag, httpMetadata }) => ({
       path: key,
       size,
@@ -58,26 +69,39 @@ const actions: Actions = {
     return { objects: await Promise.all(objects), after: page.after }
   },
 
-  async urls({ env, db }, { backup_id, paths }) {
-    await requireRestore(db, backup_id)
+  taken: ({ db }, { organization_id, ids, slugs }) => takenBy(db.$client, organization_id, ids, slugs),
+
+  async urls({ env, db }, { backup_id, paths, organization_id }) {
+    await requireRestore(db, backup_id, organization_id)
+    if (organization_id) ownPaths(organization_id, paths)
     const signed = paths.map((path) => signUrl(env, 'PUT', path, { expires_in: URL_LIFETIME }))
     return { urls: await Promise.all(signed) }
   },
 
-  async start(context, { backup_id, schema_version }) {
-    const current = await actions.describe(context, { action: 'describe' })
-    await startRestore(context, backup_id, schema_version, current)
+  async start(context, { backup_id, schema_version, organization_id }) {
+    const current = await actions.describe(context, { action: 'describe', organization_id })
+    if (organization_id) await startImport(context, { organization_id, backup_id, schema_version }, current)
+    else await startRestore(context, backup_id, schema_version, current)
     return {}
   },
 
-  async insert(context, request) {
-    await insertRestored(context, request)
+  async insert(context, { organization_id, ...request }) {
+    if (organization_id) await insertImported(context, { organization_id, ...request })
+    else await insertRestored(context, request)
     return {}
   },
 
-  finish: finishRestore,
+  finish: async (context, { organization_id, ...request }) =>
+    organization_id ? finishImport(context, { organization_id, ...request }) : finishRestore(context, request),
+  discard: discardImport,
   resume: resumeEndpoints,
 }
+
+const walksOf = (organization_id: string | undefined) =>
+  Object.keys(WALKS).filter(
+    (name) =>
+      organization_id === undefined || Object.keys(WALKS[name]!.tables).every((table) => table in OF_ORGANIZATION),
+  )
 
 /** Carries out a request of the backup or restore command. */
 export const runBackupAction = (context: Context, request: BackupRequest): Promise<object> =>
@@ -88,11 +112,13 @@ async function schemaVersion(d1: D1Database): Promise<string> {
 }
 
 /** Each organization has its own events, so this is one index lookup per organization. */
-const lastEvent = (d1: D1Database) =>
+const lastEvent = (d1: D1Database, organization_id: string | undefined) =>
   d1
     .prepare(
-      'select max((select max(seq) from events where organization_id = organizations.id)) as seq from organizations',
+      `select max((select max(seq) from events where organization_id = organizations.id)) as seq from organizations
+        where id = coalesce(?, id)`,
     )
+    .bind(organization_id ?? null)
     .first<number>('seq')
 
 /** Returns 32 hexadecimal digits that are equal for services with the same SIGNING_SECRET and reveal nothing about it. */

@@ -8,17 +8,25 @@ export const LISTENING = 'listening'
 
 type Cursor = (string | number)[] | null
 
-/** Reads a page of one object. The cursor is the object, and the place in it, which is empty before the first row. */
-export async function readListening(env: Env, after: Cursor): Promise<{ rows: Record<string, Row[]>; after: Cursor }> {
+/**
+ * Reads a page of one object; for an export, of an object of the organization. The cursor is the object, and the place in it, which is empty before the
+ * first row.
+ */
+export async function readListening(
+  env: Env,
+  after: Cursor,
+  only?: string,
+): Promise<{ rows: Record<string, Row[]>; after: Cursor }> {
   const [organization = '', shard = 0, place = 'end'] = (after ?? []) as [string?, number?, string?]
   if (place === 'end') {
     const next = await env.DB.prepare(
-      'select organization_id, shard from listening_folds where (organization_id, shard) > (?, ?) order by organization_id, shard limit 1',
+      'select organization_id, shard from listening_folds where (organization_id, shard) > (?1, ?2) and organization_id = coalesce(?3, organization_id) order by organization_id, shard limit 1',
     )
-      .bind(organization, after === null ? -1 : shard)
+      .bind(organization, after === null ? -1 : shard, only ?? null)
       .first<{ organization_id: string; shard: number }>()
     return { rows: { [LISTENING]: [] }, after: next && [next.organization_id, next.shard, ''] }
   }
+  if (only !== undefined && organization !== only) throw invalid('after', 'is in another organization')
   const page = await listeningObject(env, organization, shard)('copy', place === '' ? null : place)
   if (!page) throw invalid('after', 'is not a place in the rows of this backup')
   const rows = page.rows.map((row): Row => ({ organization_id: organization, shard, ...row }))

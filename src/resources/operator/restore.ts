@@ -15,18 +15,33 @@ import { repairOrganization } from './repair_organization.ts'
 
 type Request<A extends BackupRequest['action']> = Extract<BackupRequest, { action: A }>
 
-const refused = (message: string) => new ApiError('restore_refused', message)
+export const refused = (message: string) => new ApiError('restore_refused', message)
 
-/** Reads the restore that has not finished; null if there is none. */
-export async function readRestore({ $client }: Pick<Database, '$client'>) {
-  const report = await $client.prepare(`select report from heartbeats where name = 'restore'`).first<string>('report')
+/** The name of the heartbeat that exists while a backup is restored, or an organization imported. */
+export const restoreName = (organization_id?: string) =>
+  organization_id ? (`import:${organization_id}` as const) : 'restore'
+
+/** Reads the restore that has not finished, or the import of an organization; null if there is none. */
+export async function readRestore({ $client }: Pick<Database, '$client'>, organization_id?: string) {
+  const statement = $client.prepare('select report from heartbeats where name = ?').bind(restoreName(organization_id))
+  const report = await statement.first<string>('report')
   return report ? (JSON.parse(report) as RestoreReport) : null
 }
 
-/** Throws unless this backup is being restored. */
-export async function requireRestore(db: Database, backup_id: string): Promise<RestoreReport> {
-  const restore = await readRestore(db)
+/** Throws unless this backup is being restored, or this export of an organization imported. */
+export async function requireRestore(
+  db: Database,
+  backup_id: string,
+  organization_id?: string,
+): Promise<RestoreReport> {
+  const restore = await readRestore(db, organization_id)
   if (restore?.backup_id === backup_id) return restore
+  if (organization_id)
+    throw refused(
+      restore
+        ? `Another export (${restore.backup_id}) of the organization is being imported. Finish that one, or discard it`
+        : 'This export is not being imported. Start npm run import again',
+    )
   throw refused(
     restore
       ? `Another backup (${restore.backup_id}) is being restored. Finish that one, or use an empty service`
@@ -34,11 +49,20 @@ export async function requireRestore(db: Database, backup_id: string): Promise<R
   )
 }
 
-const write = (db: Database, report: RestoreReport) =>
+/** Writes that a backup is being restored, or an organization imported. */
+export const writeRestore = (db: Database, report: RestoreReport, organization_id?: string) =>
   db
     .insert(heartbeats)
-    .values({ name: 'restore', at: Date.now(), report })
+    .values({ name: restoreName(organization_id), at: Date.now(), report })
     .onConflictDoUpdate({ target: heartbeats.name, set: { report } })
+
+/** Throws unless the service has the schema of a backup or an export. */
+export function requireSchema(schema_version: string, current: BackupAnswers['describe']): void {
+  if (current.schema_version === schema_version) return
+  throw refused(
+    `The rows have the schema ${schema_version}, and this service ${current.schema_version}. Deploy the version that wrote them, insert them, then upgrade`,
+  )
+}
 
 /** Starts or continues a restore. Throws unless the service is empty and has the schema of the backup. */
 export async function startRestore(
@@ -54,11 +78,8 @@ export async function startRestore(
   const { occupied } = current
   if (occupied.length > 0)
     throw refused(`This service is not empty: ${occupied.join(', ')}. Restore into an empty one (docs/backup.md)`)
-  if (current.schema_version !== schema_version)
-    throw refused(
-      `The backup has the schema ${schema_version}, and this service ${current.schema_version}. Deploy the version that made the backup, restore, then upgrade`,
-    )
-  await write(db, { backup_id, is_complete: false })
+  requireSchema(schema_version, current)
+  await writeRestore(db, { backup_id, is_complete: false })
 }
 
 /** Inserts a page of rows. */
@@ -75,6 +96,15 @@ export async function insertRestored(
 /** Number of organizations that one request repairs. */
 const AT_ONCE = 10
 
+/** Throws if a table has fewer rows than expected. Objects acknowledge their rows, and are not counted. */
+export function requireCounts(counts: Record<string, number>, found: Record<string, number>): void {
+  const missing = Object.keys(counts).filter((name) => name !== LISTENING && (found[name] ?? 0) < counts[name]!)
+  if (missing.length > 0)
+    throw refused(
+      `Rows are missing in ${missing.map((name) => `${name} (${found[name] ?? 0} of ${counts[name]})`).join(', ')}: the backup or export is damaged. Use another one`,
+    )
+}
+
 /** Checks that all rows are there, then repairs organizations and returns where to continue. At the end, the service starts to work. */
 export async function finishRestore(
   context: Context,
@@ -83,13 +113,8 @@ export async function finishRestore(
   const { db } = context
   if (!(await requireRestore(db, backup_id)).is_complete) {
     const found = await countRows(db.$client)
-    // Objects acknowledge their rows, and are not counted.
-    const missing = Object.keys(counts).filter((name) => name !== LISTENING && (found[name] ?? 0) < counts[name]!)
-    if (missing.length > 0)
-      throw refused(
-        `Rows are missing in ${missing.map((name) => `${name} (${found[name] ?? 0} of ${counts[name]})`).join(', ')}. Check the backup, and restore into an empty service`,
-      )
-    await write(db, { backup_id, is_complete: true })
+    requireCounts(counts, found)
+    await writeRestore(db, { backup_id, is_complete: true })
   }
   const { results } = await db.$client
     .prepare('select id from organizations where id > ? order by id limit ?')

@@ -2,8 +2,9 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { NOT_COPIED, TABLES, WALKS } from '../../../src/adapters/db/backup.ts'
-import type { BackupAnswers, BackupRequest, Row } from '../../../src/contract/backup.ts'
+import type { Row } from '../../../src/contract/backup.ts'
 import { aPlaylist, aPlaySession, aTrack, call, ok, query } from '../support/api.ts'
+import { act, type Action, backup_id, post, readAll } from '../support/backup.ts'
 import { aTenant, aTrackWithJob, jobRow, runSweep, trackRow } from '../support/fixtures.ts'
 import { aProcessedTrack } from '../support/processed_track.ts'
 import { emptyStorage } from '../support/storage.ts'
@@ -13,33 +14,9 @@ import { anEndpoint, UNREACHABLE_URL } from '../support/webhooks.ts'
 
 /** The Worker's part of a backup and a restore. test/e2e/backup.test.ts runs the commands. */
 
-type Action = BackupRequest['action']
-type Input<A extends Action> = Omit<Extract<BackupRequest, { action: A }>, 'action'>
-
-const backup_id = '000b2c5e-0000-4000-8000-000000000001'
-const post = (body: unknown, key: string | undefined = env.ROOT_KEY) => call('POST', '/v1/system/backup', { key, body })
-async function act<A extends Action>(action: A, input: Input<A>): Promise<BackupAnswers[A]> {
-  const { status, body } = await post({ action, ...input })
-  expect(status, JSON.stringify(body)).toBe(200)
-  return body as unknown as BackupAnswers[A]
-}
 const refusal = async (action: Action, input: object) => {
   const { status, body } = await post({ action, ...input })
   return `${status} ${(body as { code: string }).code}`
-}
-
-/** Reads all tables in the order of a backup. */
-async function readAll(): Promise<Map<string, Row[]>> {
-  const tables = new Map<string, Row[]>(TABLES.map((name) => [name, []]))
-  for (const walk of Object.keys(WALKS)) {
-    for (let after: (string | number)[] | null = null; ;) {
-      const page: BackupAnswers['rows'] = await act('rows', { walk, after })
-      for (const [name, rows] of Object.entries(page.rows)) tables.get(name)!.push(...rows)
-      after = page.after
-      if (!after) break
-    }
-  }
-  return tables
 }
 
 const start = async () => {

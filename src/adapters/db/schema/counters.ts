@@ -30,10 +30,10 @@ export interface SweepReport {
   overdue_folds?: number
 }
 
-/** A restore that has not finished (docs/decisions/0081). */
+/** A restore (docs/decisions/0081) or an import (docs/decisions/0128) that has not finished. */
 export interface RestoreReport {
   backup_id: string
-  /** Whether all rows were inserted. */
+  /** Whether all rows were inserted. An import ends then. */
   is_complete: boolean
 }
 
@@ -45,12 +45,12 @@ export interface MediaReport {
 
 /**
  * When each background activity last happened (src/adapters/db/heartbeats.ts). `seen` is the time of the first request for the service's status. The
- * row `restore` exists while a backup is being restored.
+ * row `restore` exists while a backup is being restored, and `import:{organization_id}` while an organization is being imported.
  */
 export const heartbeats = sqliteTable('heartbeats', {
-  name: text().$type<'sweep' | 'event' | 'seen' | 'events' | 'restore' | 'media'>().primaryKey(),
+  name: text().$type<'sweep' | 'event' | 'seen' | 'events' | 'restore' | `import:${string}` | 'media'>().primaryKey(),
   at: integer().notNull(),
-  /** Set only for `sweep`, `restore` and `media`. */
+  /** Set only for `sweep`, `restore`, imports and `media`. */
   report: text({ mode: 'json' }).$type<SweepReport | RestoreReport | MediaReport>(),
 })
 
