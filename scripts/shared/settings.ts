@@ -73,4 +73,5 @@ export const localVars = ({ base_url, transcoderPort }: Settings) => ({
   JURISDICTION: '',
   LOCATION_HINT: '',
   WEBHOOK_LOCAL: 'true',
+  SOURCE_LOCAL: 'true',
 })

@@ -57,6 +57,7 @@ export const NOT_COPIED: Record<string, string> = {
   heartbeats: 'describes this deployment',
   listening_folds: 'describes the objects of this deployment',
   multipart_uploads: 'refers to parts in this bucket',
+  source_urls: 'secrets, which a backup does not need',
   d1_migrations: 'describes the schema',
 }
 

@@ -1,2 +1,2 @@
 /** The last migration in `drizzle`, which the Worker needs. Written by npm run migration. */
-export const LATEST_MIGRATION = '0001_triggers.sql'
+export const LATEST_MIGRATION = '0003_triggers.sql'

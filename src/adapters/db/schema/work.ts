@@ -51,6 +51,18 @@ export type JobPayload =
       /** The collection's reprocess that started the job. */
       reprocess_id?: string
     }
+  | {
+      kind: 'import'
+      track_id: string
+      /** The path at which the file is stored: that of the track's first upload handle. */
+      path: string
+      /** Maximum bytes of the file. */
+      max_size: number
+      /** Whether the request named the file; if not, the server from which it is fetched may. */
+      is_named: boolean
+      /** The multipart upload of the file, which every attempt uses. */
+      uploads?: OutputUpload[]
+    }
   | { kind: 'cover'; owner: CoverOwner; owner_id: string; source_path: string; source_size: number; cover_path: string }
   | {
       kind: 'purge'
