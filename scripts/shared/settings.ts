@@ -73,5 +73,4 @@ export const localVars = ({ base_url, transcoderPort }: Settings) => ({
   JURISDICTION: '',
   LOCATION_HINT: '',
   WEBHOOK_LOCAL: 'true',
-  SOURCE_LOCAL: 'true',
 })

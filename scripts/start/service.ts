@@ -94,6 +94,8 @@ export function startWorker(settings: Settings, inspectorPort: number, onCrash: 
   const { port, stateDir } = settings
   const { D1_FAULT_RATE } = process.env
   const vars = {
+    // The transcoder has the same setting (startTranscoder).
+    SOURCE_LOCAL: 'true',
     // Wrangler passes on the address that a client claims.
     CLIENT_IP_HEADER: '',
     // The Worker does not log requests, because wrangler already prints a line for each.

@@ -32,25 +32,17 @@ export const trackSettings = {
   player_color: HexColor.nullable().optional(),
 }
 
-export const TrackCreate = z
-  .strictObject({
-    /** Where the track is added, at the end. */
-    collection_id: Id,
-    /**
-     * Name of the file that will be uploaded; required without `source_url`, whose server names the file by default. The format is detected from the content, not
-     * from the name.
-     */
-    file_name: RequiredText.optional(),
-    /**
-     * A secret https URL from which the service fetches the audio, instead of an upload (docs/upload.md#from-a-url). No response contains it. `file_size` is then the
-     * maximum number of bytes that are fetched.
-     */
-    source_url: z.string().min(1).max(MAX_SOURCE_URL).optional(),
-    ...trackSettings,
-    ...UploadHints,
-  })
-  .refine(({ file_name, source_url }) => file_name !== undefined || source_url !== undefined, {
-    path: ['file_name'],
-    message: 'is required without source_url',
-  })
+export const TrackCreate = z.strictObject({
+  /** Where the track is added, at the end. */
+  collection_id: Id,
+  /** Name of the file that will be uploaded or fetched. The format is detected from the content, not from the name. */
+  file_name: RequiredText,
+  /**
+   * A secret https URL from which the service fetches the audio, instead of an upload (docs/upload.md#from-a-url). No response contains it. `file_size` is then the
+   * maximum number of bytes that are fetched.
+   */
+  source_url: z.string().min(1).max(MAX_SOURCE_URL).optional(),
+  ...trackSettings,
+  ...UploadHints,
+})
 export type TrackCreate = z.infer<typeof TrackCreate>

@@ -39,14 +39,11 @@ export const SERVICE_ERRORS = {
 
 /** Errors of a track whose file is fetched from a `source_url`. The first two are tried again before the track fails. */
 export const SOURCE_ERRORS = {
-  source_unreachable:
-    'its server could not be reached, closed every connection too early, or answered 408, 425, 429 or 5xx',
-  source_timeout:
-    'its server sent nothing for too long, or too little in the time that is allowed (only silence is tried again)',
-  source_refused:
-    'it, or a redirect from it, is not a public https URL on port 443 or 8443, its host has a private address, or it redirects too often',
+  source_unreachable: 'its server was not reached, cut every connection, or answered 408, 425, 429 or 5xx',
+  source_timeout: 'its server was silent or too slow (only silence is tried again)',
+  source_refused: 'it, or a redirect, is no public https URL on port 443 or 8443, or leads to a private address',
   source_not_found: 'its server answered 404 or 410',
-  source_denied: 'its server answered 401, 403 or another status that is not a file',
+  source_denied: 'its server answered another status without a file, such as 401 or 403',
   source_too_large: 'more bytes than allowed, or than `file_size`',
   source_not_audio: 'text, such as a web page',
 } as const

@@ -19,8 +19,8 @@ export interface Source {
   url: string
   /** Maximum bytes of the file. */
   max_size: number
-  /** Whether the request named the file. */
-  is_named: boolean
+  /** The name at the end of the URL; null if it has none. */
+  name: string | null
 }
 
 /** The `purpose` that `seal` and `unseal` get for a track's URL. */
@@ -53,36 +53,36 @@ function nameInUrl(url: string): string | null {
   return /.\.[a-z0-9]{2,5}$/i.test(name) ? name.slice(-MAX_STRING) : null
 }
 
-/** Splits the request for a track into the source that is fetched for it, and everything else. Throws 400 if the URL is refused. */
-export function splitSource<
-  Body extends { source_url?: string | undefined; file_name?: string | undefined; file_size?: number | undefined },
->({ env, base_url }: { env: Env; base_url: string }, { source_url, ...values }: Body) {
-  const { file_name, file_size } = values
-  // A request without a URL has a name.
-  if (source_url === undefined) return { values: { ...values, file_name: file_name! } }
+/** Returns the file that is fetched for a new track; null for an upload. Throws 400 if the URL is refused. */
+export function sourceOf(
+  { env, base_url }: { env: Env; base_url: string },
+  { source_url, file_size }: { source_url?: string | undefined; file_size?: number | undefined },
+): Source | null {
+  if (source_url === undefined) return null
   checkUrl(env, source_url, base_url)
-  const max_size = file_size ?? Number(env.MAX_UPLOAD_BYTES)
-  return {
-    values: { ...values, file_name: file_name ?? nameInUrl(source_url) ?? 'audio' },
-    source: { url: source_url, max_size, is_named: file_name !== undefined },
-  }
+  return { url: source_url, max_size: file_size ?? Number(env.MAX_UPLOAD_BYTES), name: nameInUrl(source_url) }
 }
 
 /**
  * Prepares the job that fetches the file of a new track: the columns of the track, the statements that follow its insert, and `wake`, to call after the batch.
  * A repeated insert does nothing, because the track then has the job of the first one.
  */
-export async function prepareImport(system: System, track: PathOwner, { url, ...source }: Source) {
+export async function prepareImport(system: System, track: PathOwner, { url, max_size, name }: Source) {
   const { db, env, now } = system
   const { organization_id } = track
   const id = newId()
-  const payload = { kind: 'import' as const, track_id: track.id, path: uploadPath(track), ...source }
+  const payload = { kind: 'import' as const, track_id: track.id, path: uploadPath(track), max_size }
   const sealed = await seal(env.SIGNING_SECRET, sealPurpose(track.id), url)
   const isOwner = sql`tracks where id = ${track.id} and job_id = ${id}`
   return {
-    columns: { job_id: id, progress: 0, upload_expires_at: now + MULTIPART_TTL * 1000 },
+    columns: {
+      job_id: id,
+      progress: 0,
+      upload_expires_at: now + MULTIPART_TTL * 1000,
+      ...(name !== null && { file_name_original: name }),
+    },
     statements: [
-      insertFrom(db, sourceUrls, { track_id: track.id, sealed }, isOwner),
+      insertFrom(db, sourceUrls, { track_id: track.id, sealed }, isOwner).onConflictDoNothing(),
       insertImport(system, { id, organization_id, payload }, isOwner),
     ],
     wake: () => sendJob(system, { id, payload }),

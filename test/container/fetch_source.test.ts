@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -57,14 +57,23 @@ describe('a name', () => {
     const lists = [
       ['127.0.0.1'],
       ['1.1.1.1', '10.0.0.1'],
-      ['::ffff:127.0.0.1'],
       ['2606:4700::1111', 'fe80::1%eth0'],
+      ['::ffff:127.0.0.1'],
       [],
     ]
-    for (const list of lists) {
-      const resolve: Resolve = async () => list.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-      expect(await outcomeOf('https://radio.shop.com/', { resolve, closedPorts: null })).toEqual(source_refused)
-    }
+    const publicList = ['1.1.1.1', '2606:4700::1111']
+    // Only the function is called, so nothing is contacted.
+    const answers = [...lists, publicList].map((list) => {
+      const lookup = checkedLookup(async () => list.map((address) => ({ address, family: isIP(address) })))
+      return new Promise((resolve) =>
+        lookup('radio.shop.com', { all: true }, (error, found) => resolve(error ?? found)),
+      )
+    })
+    const found = await Promise.all(answers)
+    expect(found.slice(0, -1)).toEqual(lists.map(() => expect.objectContaining({ code: 'source_refused' })))
+    expect(found.at(-1)).toEqual(publicList.map((address) => ({ address, family: isIP(address) })))
+    const resolve: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+    expect(await outcomeOf('https://radio.shop.com/', { resolve, closedPorts: null })).toEqual(source_refused)
   })
 
   it('is also checked after a redirect', async () => {

@@ -56,7 +56,8 @@ export async function followImport(
   const url =
     source.sealed && (await unseal(env.SIGNING_SECRET, sealPurpose(source.id), source.sealed).catch(() => null))
   if (!url) {
-    const message = 'The source_url is not stored anymore: a backup does not contain it. Create the track again'
+    // SIGNING_SECRET has changed.
+    const message = 'The source_url can no longer be read. Create the track again'
     await failImport(system, job, 'upload_expired', message)
     return end(DONE)
   }

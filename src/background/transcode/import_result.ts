@@ -1,24 +1,22 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { tracks } from '../../adapters/db/schema/library.ts'
-import { foldedUpdate } from '../../adapters/db/search.ts'
+import { sourceUrls } from '../../adapters/db/schema/source_urls.ts'
 import type { System } from '../../context.ts'
 import type { TrackErrorCode } from '../../contract/track_errors.ts'
 import { ingestPath } from '../../domain/ingest.ts'
 import { endJob, ifJustEnded, ifLeaseHeld, type Job } from '../../domain/jobs.ts'
 import { failure, trackOf } from '../../domain/transcode/track_job.ts'
-import { namesOf } from '../../domain/upload_handles.ts'
 
 /** Whether the job still fetches the file of its track. */
 const isFetching = (job: Job<'import'>) => and(trackOf(job), eq(tracks.status, 'initializing'))
 
-/** Gives the track the name that the server of its source gives the file. Does nothing if the request named the file. */
-export async function nameTrack({ db }: System, job: Job<'import'>, name: string | null): Promise<void> {
-  if (name === null || job.payload.is_named) return
-  const names = namesOf({ file_name: name })
+/** Stores the name that the server of the source gives the file. Listeners see the name that the request gave it. */
+export async function nameTrack({ db }: System, job: Job<'import'>, file_name_original: string | null): Promise<void> {
+  if (file_name_original === null) return
   await db
     .update(tracks)
-    .set({ ...names, ...foldedUpdate('tracks', names) })
+    .set({ file_name_original })
     .where(and(isFetching(job), ifLeaseHeld(job)))
 }
 
@@ -37,20 +35,26 @@ export async function finishImport(system: System, job: Job<'import'>): Promise<
   await ingestPath(system, job.payload.path)
 }
 
-/** Ends a job as failed, stores the reason in the track, and ends its upload handle, which frees the reserved bytes. */
+/**
+ * Ends a job as failed, and deletes its URL. Stores the reason in the track and ends its upload handle, which frees the reserved bytes, unless the track has a
+ * newer handle, for which it continues to wait.
+ */
 export async function failImport(system: System, job: Job<'import'>, code: TrackErrorCode, message: string) {
   const { db, now } = system
+  const { track_id, path } = job.payload
   const info = failure(code, message, job.attempt)
+  const ifNewest = (value: SQL, column: string) => sql`iif(upload_path = ${path}, ${value}, ${sql.raw(column)})`
   await db.batch([
     endJob(system, job, 'failed', info.error),
+    db.delete(sourceUrls).where(and(eq(sourceUrls.track_id, track_id), ifJustEnded(job, 'failed'))),
     db
       .update(tracks)
       .set({
-        status: 'failed',
         progress: null,
-        awaiting_upload: false,
-        upload_expires_at: sql`min(upload_expires_at, ${now})`,
-        info: sql`json_patch(info, ${JSON.stringify(info)})`,
+        status: ifNewest(sql`'failed'`, 'status'),
+        awaiting_upload: ifNewest(sql`0`, 'awaiting_upload'),
+        upload_expires_at: ifNewest(sql`min(upload_expires_at, ${now})`, 'upload_expires_at'),
+        info: ifNewest(sql`json_patch(info, ${JSON.stringify(info)})`, 'info'),
       })
       .where(and(isFetching(job), ifJustEnded(job, 'failed'))),
   ])

@@ -17,7 +17,7 @@ import { ApiError, notFound } from '../../core/errors.ts'
 import { tagsOfFile } from '../../domain/edited_tags.ts'
 import { discardReplaced, ingest } from '../../domain/ingest.ts'
 import { quotaExceeded, reportLevels, reserveUpload } from '../../domain/quota.ts'
-import { prepareImport, type Source, splitSource } from '../../domain/source_url.ts'
+import { prepareImport, type Source, sourceOf } from '../../domain/source_url.ts'
 import { startPurge } from '../../domain/start_purge.ts'
 import { queuePosition } from '../../domain/transcode/queue_position.ts'
 import { noActiveJob, startTranscode } from '../../domain/transcode/start.ts'
@@ -117,8 +117,7 @@ export const notUploaded = (message = 'This track has no file yet; upload one fi
 /** Returns a track as the API shows it. */
 export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
 
-type NewTrack = Omit<TrackCreate, 'file_name' | 'source_url'> & {
-  file_name: string
+type NewTrack = Omit<TrackCreate, 'source_url'> & {
   upload_session_id?: string | null | undefined
 }
 
@@ -130,7 +129,7 @@ export async function insertTrack(
   context: Context,
   { file_size, content_type, ...values }: NewTrack,
   api_key_id: string | null = null,
-  source?: Source,
+  source: Source | null = null,
 ) {
   const { db, principal, now } = context
   checkUploadHints(context.env, { file_size, content_type })
@@ -242,7 +241,8 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   },
 
   async createTrack({ body }, context) {
-    const { values, source } = splitSource(context, body)
+    const source = sourceOf(context, body)
+    const { source_url: _secret, ...values } = body
     const { row, track_upload, track_cover_upload } = await insertTrack(context, values, null, source)
     return { track_id: row.id, track: toTrack(row), track_upload, track_cover_upload }
   },

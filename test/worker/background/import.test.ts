@@ -1,5 +1,7 @@
+import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 
+import { insertRows, readRows, WALKS } from '../../../src/adapters/db/backup.ts'
 import { HOUR, ok, query } from '../support/api.ts'
 import {
   aTenant,
@@ -113,6 +115,19 @@ describe('an import', () => {
     expect(await work.job()).toMatchObject({ state: 'done' })
   })
 
+  it('that fails leaves a track that waits for a newer upload', async () => {
+    const work = await anImport(tenant)
+    const path = `/v1/track/${work.track.id}/upload`
+    await ok('POST', path, { key: tenant.key, body: { file_name: 'new.wav' } })
+    startTranscoder({ fetchSource: () => eventStream(errorEvent('source_not_found', 'It answered 404.')), transcode })
+    expect(await work.run()).toMatchObject({ state: 'failed' })
+    const { status, info } = await work.read()
+    expect([status, info, await sealedUrls()]).toEqual(['initializing', {}, []])
+    await env.MEDIA.put((await trackRow(work.track.id)).upload_path, 'RIFF\0audio')
+    await eventually(async () => (await work.read()).status === 'ready')
+    expect((await work.read()).file_name).toBe('new.wav')
+  })
+
   it('is repeated if its parts cannot be joined, with the same multipart upload', async () => {
     const work = await anImport(tenant)
     const { imports, cancelled } = startTranscoder({
@@ -140,13 +155,25 @@ describe('an import', () => {
     await eventually(async () => (await work.read()).status === 'ready')
   })
 
-  it('without its URL, as after a restore, fails', async () => {
+  it('fails if its URL can no longer be read', async () => {
     const work = await anImport(tenant)
-    await query('delete from source_urls')
+    await query(`update source_urls set sealed = 'AAAA.AAAA'`)
     const { imports } = startTranscoder({ fetchSource: fetching() })
     await work.run()
     expect(imports).toEqual([])
     expect(await work.read()).toMatchObject({ status: 'failed', info: { error: { code: 'upload_expired' } } })
+  })
+
+  it('ends with a restore, because a backup does not contain the URL', async () => {
+    const work = await anImport(tenant)
+    const { rows } = await readRows(env.DB, WALKS.tracks!, null, 10)
+    await query('delete from tracks')
+    await insertRows(env.DB, 'tracks', rows.tracks!)
+    // The jobs of tracks that are not being processed are deleted.
+    await query('delete from jobs')
+    await runSweep()
+    const { status, info } = await work.read()
+    expect([status, info]).toEqual(['failed', { error: expect.objectContaining({ code: 'upload_expired' }) }])
   })
 
   it('of a file that is not audio fails like an upload', async () => {

@@ -15,7 +15,10 @@ export const AUDIO = 'RIFF\0audio'
 
 /** Creates a track whose file is fetched. Its job ends with the test. */
 export async function anImport({ key, collection_id }: { key: string; collection_id: string }, body: object = {}) {
-  const { track } = await ok('POST', '/v1/track', { key, body: { collection_id, source_url: SOURCE, ...body } })
+  const { track } = await ok('POST', '/v1/track', {
+    key,
+    body: { collection_id, file_name: 'Mine.wav', source_url: SOURCE, ...body },
+  })
   const job_id = (await trackRow(track.id)).job_id!
   onTestFinished(async () => {
     await query(`update jobs set state = 'done', slot = null where id = ?`, job_id)

@@ -58,8 +58,6 @@ export type JobPayload =
       path: string
       /** Maximum bytes of the file. */
       max_size: number
-      /** Whether the request named the file; if not, the server from which it is fetched may. */
-      is_named: boolean
       /** The multipart upload of the file, which every attempt uses. */
       uploads?: OutputUpload[]
     }
