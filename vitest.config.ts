@@ -47,6 +47,7 @@ export default defineConfig({
                 REUSE_ANSWERS: 'false',
                 REQUEST_LOG: 'false',
                 WEBHOOK_LOCAL: 'true',
+                SOURCE_LOCAL: 'true',
               },
               // An older state of the database, for test/worker/support/lagging_replica.ts.
               d1Databases: { REPLICA: 'tonearm-replica' },

@@ -9,6 +9,7 @@ import { JobError } from './job_error.ts'
 /** Prefixes of the names of directories that this service creates, so that the cleanup removes no other directories. */
 export const JOB_PREFIX = 'job-'
 export const COVER_PREFIX = 'cover-'
+export const IMPORT_PREFIX = 'import-'
 
 /**
  * Creates a directory and its parents. Node's `recursive` option is not used, because it loops forever where mkdir always fails with
@@ -51,7 +52,7 @@ export async function makeDirectory(path: string, owner: number | null): Promise
 export function cleanWorkDir(workDir: string): void {
   if (!existsSync(workDir)) return
   for (const name of readdirSync(workDir)) {
-    const isOurs = name.startsWith(JOB_PREFIX) || name.startsWith(COVER_PREFIX)
+    const isOurs = [JOB_PREFIX, COVER_PREFIX, IMPORT_PREFIX].some((prefix) => name.startsWith(prefix))
     if (isOurs) rmSync(join(workDir, name), { recursive: true, force: true })
   }
 }

@@ -7,6 +7,8 @@ import { join } from 'node:path'
  */
 export type Failpoint =
   | 'downloaded'
+  | 'source_fetched'
+  | 'source_uploaded'
   | 'encoded'
   | 'early_uploaded'
   | 'file_uploaded'

@@ -9,7 +9,7 @@ import { ERROR_STATUS } from '../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../src/contract/errors.ts'
 import { EVENTS } from '../src/contract/event.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
-import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/track_errors.ts'
+import { FILE_ERRORS, SERVICE_ERRORS, SOURCE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/track_errors.ts'
 import { amount, standardLimits } from './shared/limits.ts'
 import { ADDRESSES, PLACES, root, SETTINGS } from './shared/settings.ts'
 
@@ -127,6 +127,7 @@ const TABLES: Record<string, Record<string, string>> = {
   'docs/errors.md': {
     errors: table(['Status', '`code`', 'Meaning'], errors),
     'file errors': meanings({ upload_expired, ...FILE_ERRORS }),
+    'source errors': meanings(SOURCE_ERRORS),
     'service errors': meanings({ ...SERVICE_ERRORS, transcoder_unavailable }),
     warnings: meanings(WARNINGS),
   },

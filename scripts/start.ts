@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { bundleTranscoder } from '../container/bundle.ts'
 import type { Child } from './shared/child_process.ts'
-import { requireFreePort } from './shared/port.ts'
+import { freePort, requireFreePort } from './shared/port.ts'
 import { readSettings, type Settings } from './shared/settings.ts'
 import { printError, dim, print } from './shared/terminal.ts'
 import { findOrCreateDemo } from './start/demo.ts'
@@ -149,10 +149,11 @@ async function start(): Promise<void> {
   const isBuilt = Boolean(process.env.TONEARM_BUILT)
   if (!isBuilt) await bundleTranscoder()
   // The transcoder starts first, because it reports within a second if it cannot run.
-  keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
+  const inspectorPort = await freePort()
+  keepRunning('transcoder', () => startTranscoder(settings, [settings.port, inspectorPort])).catch(fail)
   await Promise.all([isBuilt ? undefined : build(), migrate(settings)])
   if (stopping) return
-  keepRunning('worker', () => startWorker(settings, watchdog.crashed)).catch(fail)
+  keepRunning('worker', () => startWorker(settings, inspectorPort, watchdog.crashed)).catch(fail)
   await waitUntilReady(settings)
   const demo = settings.isEmpty ? undefined : await findOrCreateDemo(settings)
   if (stopping) return

@@ -10,7 +10,7 @@ import { runAction, ACTIONS, retryUntilDone, type ExpectedFile } from './clients
 import { findFaults } from './judge.ts'
 
 /**
- * `npm run chaos`: uploads, renews and replaces short files in a separate stack while its processes are killed. At the end, every track
+ * `npm run chaos`: uploads, fetches, renews and replaces short files in a separate stack while its processes are killed. At the end, every track
  * must have exactly one complete file: the last one that a client sent to it. The Worker must not respond with a status above 499, except 503 with
  * `Retry-After`. The last line of the output is the result, and the exit code
  * is 1 if a check failed. All traffic stays on the loopback interface.

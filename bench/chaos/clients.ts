@@ -1,9 +1,11 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { makeWav } from '../../scripts/deploy/sample_files.ts'
 import { call, type Created, put, type Stack } from '../stack.ts'
 
-/** Client actions on a track: uploads, renewals, replacements and races, with a single `PUT` or in parts. */
+/** Client actions on a track: uploads, renewals, replacements and races, with a single `PUT` or in parts, and files that the service fetches. */
 
 /** The file that a track should have at the end of the run. */
 export interface ExpectedFile {
@@ -39,11 +41,31 @@ export async function retryUntilDone<T>(attempt: () => Promise<T | null>): Promi
   }
 }
 
+/** Milliseconds between two tenths of a file that the service fetches, so that some processes are killed meanwhile. */
+const FETCH_PAUSE = 300
+
+/** Serves a file slowly, until this process ends. Returns its URL. */
+async function serveSlowly({ data }: File): Promise<string> {
+  const server = createServer((_, response) => void sendSlowly(response).catch(() => response.destroy()))
+  async function sendSlowly(response: ServerResponse) {
+    response.writeHead(200, { 'content-length': data.length })
+    const step = Math.ceil(data.length / 10)
+    for (let at = 0; at < data.length; at += step) {
+      response.write(data.subarray(at, at + step))
+      await sleep(FETCH_PAUSE)
+    }
+    response.end()
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  server.unref()
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/source`
+}
+
 const pathOf = (url: string) => new URL(url).pathname
 
 /** Creates a track and returns functions that issue upload handles. `clientId` is the prefix of this client's idempotency keys. */
-async function createTrack(stack: Stack, collection_id: string, clientId: string, first: File) {
-  const body = { collection_id, file_name: first.file_name }
+async function createTrack(stack: Stack, collection_id: string, clientId: string, first: File, source_url?: string) {
+  const body = { collection_id, file_name: first.file_name, source_url }
   const created = await retryUntilDone(() => call<Created>(stack, '/track', body, clientId))
   const { track_id } = created
   const trackPath = `/track/${track_id}`
@@ -93,10 +115,16 @@ type Track = Awaited<ReturnType<typeof createTrack>>
 /** Performs one action on a new track. Returns the handles that were sent, with their files. `a` is the file of the first handle. */
 type Action = (track: Track, a: File, b: File, c: File) => Promise<[Handle, File][]>
 
+/** The action in which the service fetches the file from a URL, so no client sends it. */
+const FETCHED = 'from a URL'
+
 /** Each action returns every file that it sent. The track ends up with the file of the newest handle. */
 export const ACTIONS: Record<string, Action> = {
   async upload(track, a) {
     await track.first.send()
+    return [[track.first, a]]
+  },
+  async [FETCHED](track, a) {
     return [[track.first, a]]
   },
   async 'renew after sending'(track, a, b) {
@@ -167,7 +195,8 @@ export async function runAction(stack: Stack, collection_id: string, action: str
     File,
     File,
   ]
-  const track = await createTrack(stack, collection_id, `chaos-${at}`, a)
+  const source_url = action === FETCHED ? await serveSlowly(a) : undefined
+  const track = await createTrack(stack, collection_id, `chaos-${at}`, a, source_url)
   const sent = await ACTIONS[action]!(track, a, b, c)
   const [, { data: _data, ...winner }] = sent.reduce((newest, other) =>
     other[0].path > newest[0].path ? other : newest,

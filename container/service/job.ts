@@ -1,14 +1,23 @@
-import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
+import type { JobEvent } from '../../src/contract/job.ts'
 import { diskError } from '../disk.ts'
 import { JobError } from '../job_error.ts'
 
 export type Listener = (event: JobEvent) => void
-export type Outcome = Extract<JobEvent, { type: 'result' | 'error' }>
+export type Result = Extract<JobEvent, { type: 'result' | 'imported' }>
+export type Outcome = Result | Extract<JobEvent, { type: 'error' }>
 type Failure = Extract<JobEvent, { type: 'error' }>['error']
 
+/** The parts of a request that matter for its place among others. An import has no source of a known size. */
+export type JobRequest = {
+  job_id: string
+  pass?: string
+  source?: { size: number }
+  known_seconds?: number | undefined
+}
+
 /** A job with its listeners, and with the events that are repeated to a listener that attaches later. */
-export class Job {
-  readonly request: TranscodeJob
+export class Job<Request extends JobRequest = JobRequest> {
+  readonly request: Request
   readonly controller = new AbortController()
   state: 'queued' | 'running' | 'done' = 'queued'
   /** Index of the slot that the job runs in; -1 before it runs. */
@@ -22,7 +31,7 @@ export class Job {
   #early: JobEvent | null = null
   #progress: JobEvent | null = null
 
-  constructor(request: TranscodeJob) {
+  constructor(request: Request) {
     this.request = request
   }
 

@@ -1,17 +1,19 @@
-import { JOB_SLOTS } from '../../src/contract/facts.ts'
-import type { HandBack, JobResult, TranscodeJob, TranscoderHealth } from '../../src/contract/job.ts'
+import { IMPORT_SLOTS, JOB_SLOTS } from '../../src/contract/facts.ts'
+import type { HandBack, TranscoderHealth } from '../../src/contract/job.ts'
 import type { DiskSpace } from '../disk.ts'
 import { failpoint } from '../failpoint.ts'
 import { SlotTooSmall } from '../job_error.ts'
 import { log } from '../log.ts'
-import { canceled, detailOf, Job, type Listener, type Outcome, toFailure } from './job.ts'
+import { canceled, detailOf, Job, type JobRequest, type Listener, type Outcome, type Result, toFailure } from './job.ts'
 
-type Transcode = (
-  job: TranscodeJob,
+/** Runs a job to its last event. */
+type Run<Request> = (
+  job: Request,
   options: { signal: AbortSignal; emit: Listener; nice: number; maxSeconds: number },
-) => Promise<JobResult>
+) => Promise<Result>
 /** Returns whether a job fits on the disk in addition to the running jobs. */
-type FindRoom = (job: TranscodeJob, running: TranscodeJob[]) => DiskSpace
+type FindRoom<Request> = (job: Request, running: Request[]) => DiskSpace
+type Slot = { max_size: number; max_seconds: number; nice: number }
 /** The reason why a job is refused. */
 export type RefusalReason = 'busy' | 'disk_full' | 'stopping'
 
@@ -26,8 +28,11 @@ const NICE = [9, 5, 1]
  * of a source in bytes: 2 MB are a minute or two of audio, and 20 MB are a song. `max_seconds` is the maximum length of its audio, because
  * hours of silence can have a few megabytes.
  */
-const slotsOf = (seconds: number[]) =>
+export const transcodeSlots = (seconds: number[]): Slot[] =>
   JOB_SLOTS.map((max_size, slot) => ({ max_size, max_seconds: seconds[slot]!, nice: NICE[slot]! }))
+/** The slots of imports, which wait for other servers and use little CPU. */
+export const importSlots = (): Slot[] =>
+  Array.from({ length: IMPORT_SLOTS }, () => ({ max_size: Infinity, max_seconds: Infinity, nice: 0 }))
 /** Maximum number of jobs that wait for a slot. */
 const QUEUE_LIMIT = 4
 /** Maximum number of finished jobs that are kept, whether their outcome was fetched or not. A result has a few KB. */
@@ -37,28 +42,27 @@ const UNFETCHED_MS = 6 * 3600_000
 /** Milliseconds for which an outcome is kept after it was fetched, because the response may have been lost. */
 const FETCHED_MS = 15 * 60_000
 
-/** The queued, running and finished jobs of this instance. */
-export class Jobs {
-  readonly #transcode: Transcode
-  readonly #findRoom: FindRoom
-  readonly #jobs = new Map<string, Job>()
-  readonly #queue: Job[] = []
+/** The queued, running and finished jobs of one kind. */
+export class Jobs<Request extends JobRequest> {
+  readonly #runJob: Run<Request>
+  readonly #findRoom: FindRoom<Request>
+  readonly #jobs = new Map<string, Job<Request>>()
+  readonly #queue: Job<Request>[] = []
   /** The job of each slot; null if the slot is free. */
-  readonly #slots: (Job | null)[]
-  readonly #limits: ReturnType<typeof slotsOf>
+  readonly #slots: (Job<Request> | null)[]
+  readonly #limits: Slot[]
   #stopping = false
   #onSettled = () => {}
 
-  /** `slotSeconds` is the `max_seconds` of each slot. */
-  constructor(transcode: Transcode, findRoom: FindRoom, slotSeconds: number[]) {
-    this.#transcode = transcode
+  constructor(run: Run<Request>, findRoom: FindRoom<Request>, slots: Slot[]) {
+    this.#runJob = run
     this.#findRoom = findRoom
-    this.#limits = slotsOf(slotSeconds)
+    this.#limits = slots
     this.#slots = this.#limits.map(() => null)
   }
 
   /** Returns the reason why a job is refused, or null if it is accepted or already exists. */
-  refusal(request: TranscodeJob): RefusalReason | null {
+  refusal(request: Request): RefusalReason | null {
     this.#dropOld()
     if (this.#find(request)) return null
     if (this.#stopping) return 'stopping'
@@ -70,7 +74,7 @@ export class Jobs {
    * Queues an accepted job if it does not exist yet. Sends the events so far to the listener immediately, and then all new events. Returns
    * a function that detaches the listener.
    */
-  attach(request: TranscodeJob, listener: Listener): () => void {
+  attach(request: Request, listener: Listener): () => void {
     let job = this.#find(request)
     if (!job) {
       job = new Job(request)
@@ -135,11 +139,11 @@ export class Jobs {
     })
   }
 
-  #running(): Job[] {
+  #running(): Job<Request>[] {
     return this.#slots.filter((job) => job !== null)
   }
 
-  #runningRequests(): TranscodeJob[] {
+  #runningRequests(): Request[] {
     return this.#running().map((job) => job.request)
   }
 
@@ -147,7 +151,7 @@ export class Jobs {
    * Returns the job of a request, if it exists. A job that was handed back is dropped when it is requested for its larger slot, because
    * `fetched` may not have been called yet.
    */
-  #find({ job_id, known_seconds = 0 }: TranscodeJob): Job | undefined {
+  #find({ job_id, known_seconds = 0 }: Request): Job<Request> | undefined {
     const job = this.#jobs.get(job_id)
     const handBack = job?.outcome?.type === 'error' ? job.outcome.hand_back : undefined
     if (!handBack || known_seconds < handBack.seconds) return job
@@ -155,18 +159,18 @@ export class Jobs {
     return undefined
   }
 
-  #isLargeEnough(slot: number, { source, known_seconds = 0 }: TranscodeJob): boolean {
+  #isLargeEnough(slot: number, { source, known_seconds = 0 }: Request): boolean {
     const { max_size, max_seconds } = this.#limits[slot]!
-    return source.size <= max_size && known_seconds <= max_seconds
+    return (source?.size ?? 0) <= max_size && known_seconds <= max_seconds
   }
 
   /** Returns the index of the smallest slot that fits a job, free or not. */
-  #smallestSlot(request: TranscodeJob): number {
+  #smallestSlot(request: Request): number {
     return this.#slots.findLastIndex((_, slot) => this.#isLargeEnough(slot, request))
   }
 
   /** Returns the index of the smallest free slot that fits a job, or -1. */
-  #freeSlot(request: TranscodeJob): number {
+  #freeSlot(request: Request): number {
     return this.#slots.findLastIndex((job, slot) => !job && this.#isLargeEnough(slot, request))
   }
 
@@ -174,11 +178,11 @@ export class Jobs {
    * Returns the maximum length of a job's audio. It depends on the job's smallest slot and not on the slot in which it runs, because the
    * rank of the job in the Worker's queue was derived from the same limit.
    */
-  #maxSeconds(request: TranscodeJob): number {
+  #maxSeconds(request: Request): number {
     return request.known_seconds === undefined ? Infinity : this.#limits[this.#smallestSlot(request)]!.max_seconds
   }
 
-  #canStart(request: TranscodeJob): boolean {
+  #canStart(request: Request): boolean {
     const others = this.#runningRequests()
     // If the disk is too small for the job even without the other jobs, the job starts anyway, and fails with that error.
     return this.#freeSlot(request) >= 0 && (others.length === 0 || this.#findRoom(request, others) !== 'later')
@@ -199,26 +203,24 @@ export class Jobs {
     }
   }
 
-  #dequeue(job: Job): void {
+  #dequeue(job: Job<Request>): void {
     this.#queue.splice(this.#queue.indexOf(job), 1)
   }
 
-  async #run(job: Job): Promise<void> {
+  async #run(job: Job<Request>): Promise<void> {
     const started = Date.now()
     const { id: job_id, slot, controller, request } = job
-    log('job_started', { job_id, pass: request.pass, size: request.source.size, slot })
+    log('job_started', { job_id, pass: request.pass, size: request.source?.size, slot })
     const { signal } = controller
     const seconds = () => (Date.now() - started) / 1000
     try {
       const emit: Listener = (event) => job.publish(event)
       const maxSeconds = this.#maxSeconds(request)
-      const result = await this.#transcode(request, { signal, emit, nice: this.#limits[slot]!.nice, maxSeconds })
+      const outcome = await this.#runJob(request, { signal, emit, nice: this.#limits[slot]!.nice, maxSeconds })
       failpoint('result_ready')
-      const { duration, variants, failed } = result
-      const made = { duration, variants: variants.length, failed: failed.length }
-      log('job_done', { job_id, seconds: seconds(), fallback: job.hasFallenBack, ...made })
+      log('job_done', { job_id, seconds: seconds(), fallback: job.hasFallenBack, ...factsOf(outcome) })
       this.#slots[slot] = null
-      this.#end(job, { type: 'result', result })
+      this.#end(job, outcome)
     } catch (thrown) {
       const error = signal.aborted ? canceled() : toFailure(thrown)
       const hand_back = !signal.aborted && thrown instanceof SlotTooSmall ? this.#handBack(request, thrown) : undefined
@@ -230,12 +232,12 @@ export class Jobs {
     this.#startQueued()
   }
 
-  #handBack(request: TranscodeJob, { seconds }: SlotTooSmall): HandBack {
+  #handBack(request: Request, { seconds }: SlotTooSmall): HandBack {
     failpoint('handed_back')
     return { seconds, slot: this.#smallestSlot({ ...request, known_seconds: seconds }) }
   }
 
-  #abort(job: Job): Promise<void> {
+  #abort(job: Job<Request>): Promise<void> {
     job.controller.abort()
     if (job.state === 'queued') {
       this.#dequeue(job)
@@ -244,7 +246,7 @@ export class Jobs {
     return job.ended
   }
 
-  #end(job: Job, outcome: Outcome): void {
+  #end(job: Job<Request>, outcome: Outcome): void {
     // No client will fetch the outcome of a canceled job without listeners.
     const isCanceled = outcome.type === 'error' && outcome.error.code === 'cancelled' && !outcome.hand_back
     if (isCanceled && !job.hasListeners) this.#jobs.delete(job.id)
@@ -275,4 +277,12 @@ export class Jobs {
 }
 
 /** Returns the sort key for dropping outcomes. Fetched outcomes are dropped first, and then the oldest. */
-const keepPriority = (job: Job) => job.endedAt - (job.fetchedAt === null ? 0 : UNFETCHED_MS)
+const keepPriority = (job: Pick<Job, 'endedAt' | 'fetchedAt'>) =>
+  job.endedAt - (job.fetchedAt === null ? 0 : UNFETCHED_MS)
+
+/** Returns the facts about an outcome that are logged. */
+function factsOf(outcome: Result) {
+  if (outcome.type === 'imported') return { size: outcome.size }
+  const { duration, variants, failed } = outcome.result
+  return { duration, variants: variants.length, failed: failed.length }
+}

@@ -7,13 +7,22 @@ import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import * as z from 'zod'
 
-import { CoverJob, type JobEvent, type Refusal, TranscodeJob, type TranscoderHealth } from '../../src/contract/job.ts'
+import {
+  CoverJob,
+  ImportJob,
+  type JobEvent,
+  type Refusal,
+  TranscodeJob,
+  type TranscoderHealth,
+} from '../../src/contract/job.ts'
 import { log } from '../log.ts'
 import { coverStatus, type createCovers } from './covers.ts'
+import type { JobRequest } from './job.ts'
 import type { Jobs, RefusalReason } from './jobs.ts'
 
 type Service = {
-  jobs: Jobs
+  jobs: Jobs<TranscodeJob>
+  imports: Jobs<ImportJob>
   covers: ReturnType<typeof createCovers>
   version: string
   /** The year of ffmpeg's build; null if it does not print one. */
@@ -25,6 +34,8 @@ type Service = {
   signal: AbortSignal
 }
 
+/** The events that end a stream. */
+const ENDS = ['result', 'imported', 'error']
 const MAX_BODY = 1024 * 1024
 const PING_MS = 4000
 
@@ -36,7 +47,7 @@ const REFUSALS: Record<RefusalReason, [code: Refusal['code'], seconds: string, m
 }
 
 /** Creates all routes of the service (src/contract/job.ts). */
-export function createRoutes({ jobs, covers, version, year, confined, secret, signal }: Service) {
+export function createRoutes({ jobs, imports, covers, version, year, confined, secret, signal }: Service) {
   const app = new Hono<{ Bindings: HttpBindings }>()
   const health = (): TranscoderHealth => ({ ok: true, ...jobs.state() })
   // Every client may check whether the service is running, but only a client with the secret gets the details.
@@ -50,30 +61,11 @@ export function createRoutes({ jobs, covers, version, year, confined, secret, si
     bodyLimit({ maxSize: MAX_BODY, onError: (c) => refuse(c, 413, 'too_large', 'The body is larger than 1 MB.') }),
   )
 
-  app.post('/jobs/:id', body(TranscodeJob), (c) => {
-    const job = c.req.valid('json')
-    if (job.job_id !== c.req.param('id')) return refuse(c, 400, 'invalid', 'job_id is not the one of the path.')
-    const refusal = jobs.refusal(job)
-    if (refusal) {
-      const [code, seconds, message] = REFUSALS[refusal]
-      c.header('retry-after', seconds)
-      return refuse(c, 503, code, message)
-    }
-    // The event `finish` means that the complete stream was sent.
-    c.env.outgoing.once('finish', () => jobs.fetched(job.job_id))
-    return c.body(
-      eventStream((listener) => jobs.attach(job, listener)),
-      200,
-      {
-        'content-type': 'application/x-ndjson',
-        'cache-control': 'no-store',
-        // With this header, the response headers are sent before the first line is ready.
-        'transfer-encoding': 'chunked',
-      },
-    )
-  })
+  app.post('/jobs/:id', body(TranscodeJob), (c) => follow(c, jobs, c.req.valid('json')))
+  app.post('/imports/:id', body(ImportJob), (c) => follow(c, imports, c.req.valid('json')))
   app.delete('/jobs/:id', async (c) => {
-    if (await jobs.cancel(c.req.param('id'))) return c.json({ ok: true })
+    const cancelled = await Promise.all([jobs, imports].map((kind) => kind.cancel(c.req.param('id'))))
+    if (cancelled.includes(true)) return c.json({ ok: true })
     return refuse(c, 404, 'not_found', 'There is no such job.')
   })
   app.post('/covers', body(CoverJob), async (c) => {
@@ -88,6 +80,33 @@ export function createRoutes({ jobs, covers, version, year, confined, secret, si
   })
   app.notFound((c) => refuse(c, 404, 'not_found', 'There is no such path.'))
   return app
+}
+
+/** Starts a job, or attaches to it, and streams its events. */
+function follow<Request extends JobRequest>(
+  c: Context<{ Bindings: HttpBindings }>,
+  jobs: Jobs<Request>,
+  job: Request,
+): Response {
+  if (job.job_id !== c.req.param('id')) return refuse(c, 400, 'invalid', 'job_id is not the one of the path.')
+  const refusal = jobs.refusal(job)
+  if (refusal) {
+    const [code, seconds, message] = REFUSALS[refusal]
+    c.header('retry-after', seconds)
+    return refuse(c, 503, code, message)
+  }
+  // The event `finish` means that the complete stream was sent.
+  c.env.outgoing.once('finish', () => jobs.fetched(job.job_id))
+  return c.body(
+    eventStream((listener) => jobs.attach(job, listener)),
+    200,
+    {
+      'content-type': 'application/x-ndjson',
+      'cache-control': 'no-store',
+      // With this header, the response headers are sent before the first line is ready.
+      'transfer-encoding': 'chunked',
+    },
+  )
 }
 
 const body = <Schema extends z.ZodType>(schema: Schema) =>
@@ -115,7 +134,7 @@ function eventStream(attach: (listener: (event: JobEvent) => void) => () => void
     start(controller) {
       const write = (event: JobEvent) => {
         controller.enqueue(encoder.encode(`${JSON.stringify(event)}\n`))
-        if (event.type !== 'result' && event.type !== 'error') return
+        if (!ENDS.includes(event.type)) return
         leave()
         controller.close()
       }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { serve } from '@hono/node-server'
 
+import type { ImportJob, TranscodeJob } from '../../src/contract/job.ts'
 import { createCoverDecoder } from '../audio/cover_decoder.ts'
 import { transcode } from '../audio/transcode.ts'
 import { cleanWorkDir, checkSpace, JOB_PREFIX, makeDirectory, openWorkDir } from '../disk.ts'
@@ -13,7 +14,8 @@ import { confine } from '../process/confine.ts'
 import { adviceOn, findTools } from '../process/ffmpeg.ts'
 import { killAll } from '../process/run.ts'
 import { createCovers } from './covers.ts'
-import { Jobs } from './jobs.ts'
+import { runImport } from './imports.ts'
+import { importSlots, Jobs, transcodeSlots } from './jobs.ts'
 import { createRoutes } from './routes.ts'
 import { readSettings } from './settings.ts'
 
@@ -35,22 +37,30 @@ const advice = adviceOn(binaries.year)
 if (advice) log('old_ffmpeg', { message: advice })
 
 const shutdown = new AbortController()
-const jobs = new Jobs(
+const jobs = new Jobs<TranscodeJob>(
   async (job, options) => {
     const directory = join(workDir, `${JOB_PREFIX}${job.job_id}`)
     await makeDirectory(directory, owner)
     try {
-      return await transcode(job, { ...options, tools: { ...tools, timeoutSeconds }, decodeCover, directory, limits })
+      const context = { ...options, tools: { ...tools, timeoutSeconds }, decodeCover, directory, limits }
+      return { type: 'result', result: await transcode(job, context) }
     } finally {
       await rm(directory, { recursive: true, force: true })
     }
   },
   (job, running) => checkSpace(workDir, job, running),
-  slotSeconds,
+  transcodeSlots(slotSeconds),
+)
+const imports = new Jobs<ImportJob>(
+  (job, options) => runImport(job, workDir, settings, options),
+  // The length of the file is not known yet; the import checks the disk when it is.
+  () => 'now',
+  importSlots(),
 )
 const covers = createCovers(workDir, limits, decodeCover)
 const routes = createRoutes({
   jobs,
+  imports,
   covers,
   version,
   year: binaries.year,
@@ -77,8 +87,8 @@ async function stop(): Promise<void> {
   if (stopping) exit()
   stopping = true
   log('stopping', jobs.state())
-  setTimeout(() => jobs.cancelAll(), settings.graceMs)
-  await jobs.drain(settings.lingerMs)
+  setTimeout(() => [jobs, imports].forEach((kind) => kind.cancelAll()), settings.graceMs)
+  await Promise.all([jobs, imports].map((kind) => kind.drain(settings.lingerMs)))
   // Cover jobs that are still running take only seconds.
   setTimeout(exit, 5000)
   server.close(exit)

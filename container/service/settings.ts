@@ -63,6 +63,20 @@ export const Environment = z.object({
     .positive()
     .default(DOWNLOAD_LIMITS.rateSeconds)
     .describe('… measured over this many seconds'),
+  SOURCE_TOTAL_SECONDS: z.coerce
+    .number()
+    .positive()
+    .default(3600)
+    .describe('seconds allowed for fetching a `source_url`'),
+  SOURCE_LOCAL: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true` lets a `source_url` begin with http://127.0.0.1, as `npm start` does; never in production'),
+  SOURCE_CLOSED_PORTS: z
+    .string()
+    .regex(/^(\d+(,\d+)*)?$/)
+    .default('')
+    .describe('ports of 127.0.0.1 that are refused nevertheless, with commas in between; the own port always is'),
 })
 
 const LOOPBACK = /^(localhost|::1|127\.\d+\.\d+\.\d+)$/
@@ -91,6 +105,8 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
       stallSeconds: env.SOURCE_STALL_SECONDS,
       leastRate: env.SOURCE_LEAST_RATE,
       rateSeconds: env.SOURCE_RATE_SECONDS,
+      totalSeconds: env.SOURCE_TOTAL_SECONDS,
     },
+    closedPorts: env.SOURCE_LOCAL === 'true' ? [env.PORT, ...env.SOURCE_CLOSED_PORTS.split(',').map(Number)] : null,
   }
 }

@@ -116,7 +116,7 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
       timer.refresh()
       if (state.received + chunk.length > state.source.size) throw wrongLength()
       await append(state, chunk)
-      rejectSlow(state, chunk.length)
+      rejectSlow(state.stretch, state.limits, chunk.length, tooSlow)
       options.onProgress?.(state.received / state.source.size)
     }
   } finally {
@@ -179,17 +179,23 @@ function rangeOf({ received, source: { size } }: Download): string {
   return `bytes ${received}-${size - 1}/${size}`
 }
 
-function rejectSlow({ limits, stretch }: Download, bytes: number): void {
+/** Throws if the average rate of an interval was too low. `error` gets the rate in bytes per second. */
+export function rejectSlow(
+  stretch: Download['stretch'],
+  { rateSeconds, leastRate }: DownloadLimits,
+  bytes: number,
+  error: (rate: number) => JobError,
+): void {
   stretch.bytes += bytes
   const seconds = (performance.now() - stretch.startedAt) / 1000
-  if (seconds < limits.rateSeconds) return
-  if (stretch.bytes < seconds * limits.leastRate) {
-    const rate = Math.round(stretch.bytes / seconds)
-    throw new JobError('source_too_slow', `The source arrived with only ${rate} bytes per second.`, true)
-  }
+  if (seconds < rateSeconds) return
+  if (stretch.bytes < seconds * leastRate) throw error(Math.round(stretch.bytes / seconds))
   stretch.startedAt = performance.now()
   stretch.bytes = 0
 }
+
+const tooSlow = (rate: number) =>
+  new JobError('source_too_slow', `The source arrived with only ${rate} bytes per second.`, true)
 
 function stalled({ stallSeconds }: DownloadLimits): JobError {
   return new JobError('source_stalled', `The source sent nothing for ${stallSeconds} seconds, several times.`, true)

@@ -65,7 +65,8 @@ export async function uploadOutput(
   return { size: await uploadFile(path, url, content_type, signal) }
 }
 
-async function uploadParts(
+/** Uploads a file in parts. Returns their ETags. */
+export async function uploadParts(
   path: string,
   total: number,
   { size, urls }: OutputParts,

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 
 /** Reads a port number from an environment variable. Throws if it is invalid; the message is printed in the terminal. */
 export function readPort(name: string, fallback: string): number {
@@ -26,6 +26,18 @@ const otherSettings = (name: string) =>
     .filter((other) => other !== name && process.env[other])
     .map((other) => `${other}=${process.env[other]} `)
     .join('')
+
+/** Returns a port of 127.0.0.1 on which nothing listens. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen({ port: 0, host: '127.0.0.1' }, () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
 
 function tryToListen(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -90,10 +90,12 @@ const CRASH = 'runtime crashed unexpectedly'
 const OVERRIDES = ['CHECK_ANSWERS', 'REUSE_ANSWERS', 'MEDIA_DELIVERY', 'MEDIA_BASE_URL', 'MEDIA_KEY']
 
 /** Starts the Worker with local D1, R2 and queues. Calls `onCrash` when wrangler reports a crash of workerd. */
-export function startWorker(settings: Settings, onCrash: () => void): Child {
+export function startWorker(settings: Settings, inspectorPort: number, onCrash: () => void): Child {
   const { port, stateDir } = settings
   const { D1_FAULT_RATE } = process.env
   const vars = {
+    // The transcoder has the same setting (startTranscoder).
+    SOURCE_LOCAL: 'true',
     // Wrangler passes on the address that a client claims.
     CLIENT_IP_HEADER: '',
     // The Worker does not log requests, because wrangler already prints a line for each.
@@ -108,7 +110,7 @@ export function startWorker(settings: Settings, onCrash: () => void): Child {
     ...(D1_FAULT_RATE ? ['test/worker/support/faulty_worker.ts'] : []),
     '--ip=127.0.0.1',
     `--port=${port}`,
-    '--inspector-port=0',
+    `--inspector-port=${inspectorPort}`,
     `--persist-to=${stateDir}`,
     '--show-interactive-dev-session=false',
     '--env-file=/dev/null',
@@ -122,8 +124,11 @@ export function startWorker(settings: Settings, onCrash: () => void): Child {
   return startChild({ command, env: wranglerEnv(settings), onLine })
 }
 
-/** Starts the transcoder, which `bundleTranscoder` must have bundled. */
-export function startTranscoder(settings: Settings): Child {
+/**
+ * Starts the transcoder, which `bundleTranscoder` must have bundled. With `closedPorts`, a `source_url` may lead to any port of 127.0.0.1 except these
+ * (docs/upload.md#from-a-url).
+ */
+export function startTranscoder(settings: Settings, closedPorts?: number[]): Child {
   const env: ChildOptions['env'] = {
     ...process.env,
     PORT: String(settings.transcoderPort),
@@ -131,6 +136,7 @@ export function startTranscoder(settings: Settings): Child {
     TRANSCODER_SECRET: settings.secrets.TRANSCODER_SECRET,
     WORK_DIR: join(settings.stateDir, 'transcoder'),
     PARENT_PID: String(process.pid),
+    ...(closedPorts && { SOURCE_LOCAL: 'true', SOURCE_CLOSED_PORTS: closedPorts.join() }),
   }
   const command = [process.execPath, ...NODE_FLAGS, TRANSCODER]
   return startChild({ command, env, onLine: printer('transcoder', selectTranscoderLine) })

@@ -32,8 +32,8 @@ interface UploadEvent {
 /** Queries that are kept to release a job when the others are spent, with their retries. */
 const LAST = 20
 
-/** Job kinds that the queue consumer runs itself. Transcodes are not among them: transcode/follower.ts follows them. */
-type QueueJobKind = Exclude<JobKind, 'transcode'>
+/** Job kinds that the queue consumer runs itself. Transcodes and imports are not among them: transcode/follower.ts follows them. */
+type QueueJobKind = Exclude<JobKind, 'transcode' | 'import'>
 const runners: { [K in QueueJobKind]: (system: System, job: Job<K>) => Promise<Outcome> } = {
   reprocess: runReprocess,
   cover: runCoverJob,

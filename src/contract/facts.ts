@@ -31,6 +31,11 @@ export const MULTIPART_TTL = 86_400
 /** Number of part URLs in the response that starts an upload, and maximum number in any response. */
 export const PART_URLS = 8
 export const MAX_PART_URLS = 16
+/** Maximum length of a `source_url`, which may contain a long signature, and maximum number of redirects from it. */
+export const MAX_SOURCE_URL = 4096
+export const MAX_REDIRECTS = 5
+/** Number of files that a transcoder fetches at the same time. */
+export const IMPORT_SLOTS = 4
 /** Maximum number of items on one page of a list. */
 export const MAX_PAGE = 200
 /** Maximum length of `after`, which contains the title by which a list is sorted. */

@@ -168,7 +168,10 @@ export const TrackError = z.object({
 /** The facts about the source as soon as they are known, and the state of the processing. Fields may be added at any time. */
 export const TrackInfo = SourceInfo.partial()
   .extend({
-    /** Fraction of the processing that is done, from 0 to 1; 0 while the track waits in the queue. */
+    /**
+     * Fraction of the processing that is done, from 0 to 1; 0 while the track waits in the queue. While the file is fetched from a `source_url` (the status is
+     * `initializing`), the fraction that has arrived.
+     */
     progress: z.number().optional(),
     /** Only while the track waits in the queue. */
     waiting: z

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { ImageColor } from './color.ts'
 import { CODECS, MAX_BITRATE } from './facts.ts'
 import { FailedVariant, SkippedVariant, SourceInfo, Tags, Warning } from './info.ts'
-import { FILE_ERRORS, SERVICE_ERRORS } from './track_errors.ts'
+import { FILE_ERRORS, SERVICE_ERRORS, SOURCE_ERRORS } from './track_errors.ts'
 
 /**
  * The protocol between the Worker and the transcoder (docs/architecture.md#how-audio-flows):
@@ -11,7 +11,8 @@ import { FILE_ERRORS, SERVICE_ERRORS } from './track_errors.ts'
  * - `POST /jobs/{job_id}` with a `TranscodeJob` starts the job, or re-attaches to it if it was started before. It streams `JobEvent`s as NDJSON. The
  *   last line is a `result` or an `error`; it is kept until a client has fetched it. If the response is 503 with a `Refusal` and `Retry-After`, the
  *   client should try again later.
- * - `DELETE /jobs/{job_id}` stops a job. It responds after all processes of the job have ended.
+ * - `POST /imports/{job_id}` with an `ImportJob` does the same for a file that is fetched from another server; its last line is `imported` or an `error`.
+ * - `DELETE /jobs/{job_id}` stops a job of either kind. It responds after all processes of the job have ended.
  * - `POST /covers` with a `CoverJob` returns one `CoverAnswer`.
  * - `GET /health` returns `TranscoderHealth`, or only its `ok` if the request does not have the secret.
  *
@@ -21,7 +22,7 @@ import { FILE_ERRORS, SERVICE_ERRORS } from './track_errors.ts'
 
 const codesOf = <const T extends object>(table: T) => z.enum(Object.keys(table) as (keyof T & string)[])
 
-const JobErrorCode = codesOf({ ...FILE_ERRORS, ...SERVICE_ERRORS })
+const JobErrorCode = codesOf({ ...FILE_ERRORS, ...SERVICE_ERRORS, ...SOURCE_ERRORS })
 
 export const JobError = z.object({
   // A newer transcoder may send codes that this version does not know.
@@ -142,6 +143,19 @@ export const TranscodeJob = z.object({
 })
 export type TranscodeJob = z.infer<typeof TranscodeJob>
 
+/** A file to fetch from a URL that a customer gave, and the parts in which it is stored (docs/decisions/0127). */
+export const ImportJob = z.object({
+  version: z.literal(1),
+  job_id: z.uuid(),
+  /** A secret. The transcoder checks it, and its redirects, before each connection. */
+  source_url: z.string(),
+  /** The hosts of the service, from which nothing is fetched (public_url.ts). */
+  hosts: z.object({ own: z.array(z.string()), bucket: z.string().nullable() }),
+  max_size: z.int().positive(),
+  parts: OutputParts,
+})
+export type ImportJob = z.infer<typeof ImportJob>
+
 export const CoverJob = z.object({ version: z.literal(1), source: JobSource, outputs: CoverOutputs })
 export type CoverJob = z.infer<typeof CoverJob>
 
@@ -217,6 +231,13 @@ export const JobEvent = z.discriminatedUnion('type', [
    */
   z.object({ type: z.literal('early'), file: MadeVariant }),
   z.object({ type: z.literal('result'), result: JobResult }),
+  /** The file of an `ImportJob` was fetched and uploaded. `parts` are the ETags, `file_name` is the name that the server gives it. */
+  z.object({
+    type: z.literal('imported'),
+    size: z.int().positive(),
+    parts: z.array(z.string()),
+    file_name: z.string().nullable(),
+  }),
   z.object({ type: z.literal('error'), error: JobError, hand_back: HandBack.optional() }),
 ])
 export type JobEvent = z.infer<typeof JobEvent>
@@ -246,4 +267,6 @@ export const TranscoderHealth = z.object({
 export type TranscoderHealth = z.infer<typeof TranscoderHealth>
 
 /** Matches a line whose event type is known to this version. */
-export const JobEventType = z.object({ type: z.enum(['ping', 'progress', 'fallback', 'early', 'result', 'error']) })
+export const JobEventType = z.object({
+  type: z.enum(['ping', 'progress', 'fallback', 'early', 'result', 'imported', 'error']),
+})

@@ -4,7 +4,8 @@ import { Id, named, ok, RequiredText, Timestamp } from './common.ts'
 import { MAX_PART_URLS, MAX_PARTS } from './facts.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { Track, UploadHints } from './track.ts'
+import { Track } from './track.ts'
+import { UploadHints } from './track_create.ts'
 
 /** Uploads in parts. They can be resumed after a lost connection, a reload or a crash (docs/decisions/0041). */
 

@@ -2,24 +2,13 @@ import * as z from 'zod'
 
 import { Chapter } from './chapter.ts'
 import { HexColor, ImageColor } from './color.ts'
-import {
-  Deletion,
-  Id,
-  Metadata,
-  named,
-  ok,
-  RequiredText,
-  Text,
-  Timestamp,
-  Title,
-  Version,
-  VersionHeaders,
-} from './common.ts'
-import { Episode, EpisodeSettings } from './feed.ts'
+import { Deletion, Id, named, ok, RequiredText, Timestamp, Title, Version, VersionHeaders } from './common.ts'
+import { Episode } from './feed.ts'
 import { Tags, TrackInfo } from './info.ts'
 import { UploadHandle, UploadState } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { TagsUpdate } from './tags.ts'
+import { TrackCreate, trackSettings, UploadHints } from './track_create.ts'
 
 /**
  * `initializing`: no file yet. `processing`, `fallback_processing` (the file is damaged): variants are being made. `ready`: all variants exist.
@@ -109,49 +98,11 @@ export const Levels = named('Levels', {
   levels: z.array(z.number()),
 })
 
-/** Facts about a file that will be uploaded. The upload URL is signed with those that are given. */
-export const UploadHints = {
-  /** Exact size of the file that will be sent. Quotas reserve it; without it, they reserve the largest size that is allowed. */
-  file_size: z.int().min(1).meta({ 'x-unit': 'bytes' }).optional(),
-  /** The media type with which the file will be sent, such as `audio/mpeg`. Without it, any is accepted. */
-  content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
-}
-
-const settings = {
-  /** A user of your application, by a UUID that you choose. */
-  creator_id: Id.nullable().optional(),
-  /** Your own identifier. It need not be unique, and lists can be filtered by it. */
-  organization_index: Text.nullable().optional(),
-  /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Everyone who has a play session can see it. */
-  metadata: Metadata.optional(),
-  /** Stored as you send it; it changes nothing, because nothing inherits from a track. */
-  is_cover_overridable: z.boolean().optional(),
-  /** Stored as you send it; it changes nothing, because nothing inherits from a track. */
-  is_theme_overridable: z.boolean().optional(),
-  /** Title for listeners, on one line; null uses that of the tags or the file name. */
-  player_title: Title.nullable().optional(),
-  /** Second line in players; null inherits it. */
-  player_subtitle: Title.nullable().optional(),
-  /** Color of the player; null inherits it. */
-  player_color: HexColor.nullable().optional(),
-  /** Facts that only podcast feeds show, such as season and notes; null removes them. */
-  episode: EpisodeSettings.nullable().optional(),
-}
-
-export const TrackCreate = z.strictObject({
-  /** Where the track is added, at the end. */
-  collection_id: Id,
-  /** Name of the file that will be uploaded. The format is detected from the content, not from the name. */
-  file_name: RequiredText,
-  ...settings,
-  ...UploadHints,
-})
-
 /** Omitted fields keep their values, and `null` clears a field. */
 export const TrackUpdate = z.strictObject({
   /** Another name of `player_title`, which has priority if both are sent. */
   title: Title.nullable().optional(),
-  ...settings,
+  ...trackSettings,
   /** Values to use instead of those of the file. */
   tags: TagsUpdate.optional(),
 })
@@ -173,14 +124,14 @@ export const trackOperations = defineOperations({
     method: 'post',
     path: '/v1/track',
     grows: 'content',
-    summary: 'Create a track and get the URLs to upload its audio and cover to',
+    summary: 'Create a track, and get the URLs to upload its audio and cover to or have the audio fetched from a URL',
     tag,
     access: ['server'],
     guide: 'upload',
-    limits: ['upload_size', 'duration', 'upload_ttl'],
+    limits: ['upload_size', 'duration', 'upload_ttl', 'source_url_length', 'source_redirects'],
     body: TrackCreate,
     response: trackResponse.extend({
-      /** Where to send the audio. */
+      /** Where to send the audio, unless it is fetched from `source_url`. */
       track_upload: UploadHandle,
       /** Where to send a cover, if the track should have its own. */
       track_cover_upload: UploadHandle,

@@ -37,8 +37,19 @@ export const SERVICE_ERRORS = {
   internal: 'a fault of the transcoder',
 } as const
 
+/** Errors of a track whose file is fetched from a `source_url`. The first two are tried again before the track fails. */
+export const SOURCE_ERRORS = {
+  source_unreachable: 'its server was not reached, cut every connection, or answered 408, 425, 429 or 5xx',
+  source_timeout: 'its server was silent or too slow (only silence is tried again)',
+  source_refused: 'it, or a redirect, is no public https URL on port 443 or 8443, or leads to a private address',
+  source_not_found: 'its server answered 404 or 410',
+  source_denied: 'its server answered another status without a file, such as 401 or 403',
+  source_too_large: 'more bytes than allowed, or than `file_size`',
+  source_not_audio: 'text, such as a web page',
+} as const
+
 /** The code of an error that a file or its job can cause. */
-export type JobErrorCode = keyof typeof FILE_ERRORS | keyof typeof SERVICE_ERRORS
+export type JobErrorCode = keyof typeof FILE_ERRORS | keyof typeof SERVICE_ERRORS | keyof typeof SOURCE_ERRORS
 
 /** Failures that happen outside of the transcode job. All other codes of `info.error` are in the two tables above. */
 export const TRACK_ERRORS = {

@@ -5,7 +5,8 @@ import { TrackError } from './info.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Quota, QuotaBytes, QuotaTracks } from './quota.ts'
-import { Track, UploadHints } from './track.ts'
+import { Track } from './track.ts'
+import { UploadHints } from './track_create.ts'
 
 /** A permission to create tracks in one collection for an hour, which a browser or app can use. */
 export const UploadSession = named('UploadSession', {

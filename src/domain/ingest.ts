@@ -142,7 +142,13 @@ async function fail({ db, now }: System, track: Waiting, values: { info?: SQL } 
   const failed = await db
     .update(tracks)
     // An earlier end of the handle also ends its reservation, by a trigger.
-    .set({ awaiting_upload: false, status, upload_expires_at: sql`min(upload_expires_at, ${now})`, ...values })
+    .set({
+      awaiting_upload: false,
+      status,
+      progress: sql`iif(source_path is null, null, progress)`,
+      upload_expires_at: sql`min(upload_expires_at, ${now})`,
+      ...values,
+    })
     .where(waitsFor(track))
     .returning({ id: tracks.id })
   return failed.length > 0
@@ -162,7 +168,7 @@ async function expire({ db, now }: System, track: Waiting): Promise<boolean> {
   const info = failure('upload_expired', 'No file arrived before the upload URL expired; ask for a new one')
   const expired = await db
     .update(tracks)
-    .set({ status: 'failed', info, next_check_at: NEVER })
+    .set({ status: 'failed', progress: null, info, next_check_at: NEVER })
     .where(and(waitsFor(track), eq(tracks.status, 'initializing')))
     .returning({ id: tracks.id })
   return expired.length > 0

@@ -19,6 +19,8 @@ type Payload<K extends JobKind> = Extract<JobPayload, { kind: K }>
 export type Job<K extends JobKind = JobKind> = K extends JobKind
   ? Omit<typeof jobs.$inferSelect, 'payload'> & { payload: Payload<K> }
   : never
+/** The kinds of jobs that a transcoder runs. They wait in its queue, and a Durable Object follows them (src/background/transcode/follower.ts). */
+export type QueuedJob = Job<'transcode' | 'import'>
 export interface JobMessage {
   job_id: string
 }
@@ -111,7 +113,8 @@ export async function sendJob(
   job: { id: string; payload: { kind: JobKind } },
   delaySeconds = 0,
 ): Promise<void> {
-  const queue = job.payload.kind === 'transcode' ? env.TRANSCODE_QUEUE : env.TASK_QUEUE
+  const { kind } = job.payload
+  const queue = kind === 'transcode' || kind === 'import' ? env.TRANSCODE_QUEUE : env.TASK_QUEUE
   try {
     await queue.send({ job_id: job.id } satisfies JobMessage, { delaySeconds })
   } catch (error) {
@@ -175,7 +178,7 @@ export async function renew({ db }: System, job: LeasedJob): Promise<boolean> {
 }
 
 /**
- * Releases a job: its message arrives after `delay` seconds. A transcode goes back into the transcode queue, and cannot be claimed before that time.
+ * Releases a job: its message arrives after `delay` seconds. A transcode or import goes back into the queue, and cannot be claimed before that time.
  */
 export async function releaseLease(
   { db }: System,
@@ -194,9 +197,7 @@ export async function releaseLease(
       holder: null,
       slot: null,
       tries,
-      ...(job.payload.kind === 'transcode'
-        ? { lease_until: after }
-        : { lease_until: now, wake_at: after + WAKE_AFTER }),
+      ...(job.rank !== null ? { lease_until: after } : { lease_until: now, wake_at: after + WAKE_AFTER }),
       attempt: job.attempt - (counts ? 0 : 1),
     })
     .where(isLeaseHolder(job))

@@ -8,6 +8,7 @@ import { uploadHandles } from '../adapters/db/schema/upload_handles.ts'
 import type { MultipartRow } from '../adapters/db/schema/work.ts'
 import { withFolded } from '../adapters/db/search.ts'
 import type { System } from '../context.ts'
+import { oneLine } from '../contract/text.ts'
 import { HOUR } from '../contract/time.ts'
 import { AFTER_URLS } from './jobs.ts'
 import { hasFinalFiles, isMadeFrom, isMadeFromSource, suffixOf } from './stored_files.ts'
@@ -205,3 +206,10 @@ export function abandonPath(
       .where(sql`id = ${track_id} and upload_path = ${path} and awaiting_upload and ${condition}`),
   ] as const
 }
+
+/** Returns the columns for a file's name; no columns if there is no name. */
+export const namesOf = ({ file_name }: { file_name?: string | undefined }) =>
+  file_name === undefined ? {} : { file_name: safeFileName(file_name), file_name_original: file_name }
+
+/** Returns a single-line name without folders, for downloads. `file_name_original` stores the name as the client sent it. */
+export const safeFileName = (name: string) => oneLine(name.split(/[/\\]/).at(-1)!) || 'audio'

@@ -1,5 +1,6 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
-import { connect as connectTo } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect as connectTo } from 'node:net'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -74,6 +75,41 @@ test('a transcoder killed mid-job restarts and finishes the job', async () => {
   expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
   expect(stack.transcoder()).not.toBe(before)
   done.push(track_id)
+})
+
+test('a transcoder killed while it fetches a source_url fetches it again', async () => {
+  let requests = 0
+  const server = createServer((request, response) => {
+    if (request.url === '/inside') return response.writeHead(302, { location: `${stack.base_url}/health` }).end()
+    response.writeHead(200, { 'content-length': audio.length })
+    // The first request gets half of the file, and its connection stays open.
+    return requests++ === 0 ? response.write(audio.subarray(0, audio.length / 2)) : response.end(audio)
+  })
+  onTestFinished(() => server.closeAllConnections())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  server.unref()
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const create = (source_url: string) =>
+    client.post('/v1/track', { body: { collection_id, file_name: 'one.flac', source_url } })
+
+  const { track_id } = await must(create(`${url}/one.flac`))
+  await vi.waitFor(() => expect(requests).toBe(1), OFTEN)
+  expect(await statusOf(track_id)).toBe('initializing')
+  process.kill(stack.transcoder(), 'SIGKILL')
+  const track = await settle(client, track_id)
+  expect(track).toMatchObject({ status: 'ready', file_name: 'one.flac', info: { size: audio.length } })
+  expect(requests).toBe(2)
+  done.push(track_id)
+
+  // Neither directly nor by a redirect, the service is asked for its own addresses.
+  for (const port of Object.values(stack.ports))
+    expect(await create(`http://127.0.0.1:${port}/`)).toMatchObject({ ok: false, code: 'invalid_request' })
+  const inside = await must(create(`${url}/inside`))
+  expect(await settle(client, inside.track_id)).toMatchObject({
+    status: 'failed',
+    info: { error: { code: 'source_refused' } },
+  })
+  await must(client.delete('/v1/track/{track_id}', { params: { track_id: inside.track_id } }))
 })
 
 test('after all processes were killed mid-job, the next start applies migrations, finishes the job and keeps the other tracks', async () => {

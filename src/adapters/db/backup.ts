@@ -58,6 +58,7 @@ export const NOT_COPIED: Record<string, string> = {
   heartbeats: 'describes this deployment',
   listening_folds: 'describes the objects of this deployment',
   multipart_uploads: 'refers to parts in this bucket',
+  source_urls: 'secrets, which a backup does not need',
   d1_migrations: 'describes the schema',
 }
 
@@ -72,7 +73,7 @@ const wasActive = `${field('state')} = 'active'`
 
 /**
  * The columns that a restore changes, in SQL. No worker holds a restored job, and the parts of its outputs are in another bucket. Endpoints are
- * paused. Tracks that wait for an upload are checked at once.
+ * paused. Tracks that wait for an upload are checked at once; the URLs from which files were being fetched are not copied, so those tracks wait no longer.
  */
 export const RESTORED: Record<string, Record<string, string>> = {
   jobs: {
@@ -82,7 +83,10 @@ export const RESTORED: Record<string, Record<string, string>> = {
     wake_at: `iif(${isHeld} and ${field('rank')} is null, 0, ${field('wake_at')})`,
     payload: `json_remove(${field('payload')}, '$.uploads')`,
   },
-  tracks: { next_check_at: `iif(${field('awaiting_upload')}, 0, ${field('next_check_at')})` },
+  tracks: {
+    next_check_at: `iif(${field('awaiting_upload')}, 0, ${field('next_check_at')})`,
+    upload_expires_at: `iif(${field('status')} = 'initializing' and ${field('progress')} is not null, 0, ${field('upload_expires_at')})`,
+  },
   webhook_endpoints: {
     state: `iif(${wasActive}, 'paused', ${field('state')})`,
     reason: `iif(${wasActive}, 'restored', ${field('reason')})`,

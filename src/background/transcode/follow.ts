@@ -1,14 +1,24 @@
 import { isTransientError } from '../../adapters/db/retry.ts'
 import { wakeIfSubscribed } from '../../adapters/queue/wake_webhooks.ts'
-import { toTranscoder } from '../../adapters/transcoder/client.ts'
 import type { System } from '../../context.ts'
 import type { JobError } from '../../contract/job.ts'
 import { describeError, isFull } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { backoff, DONE, endJob, type Job, LEASE, type LeasedJob, loadLeased, type Outcome } from '../../domain/jobs.ts'
-import { abortOutputs, joinOutputs } from '../../domain/transcode/output_parts.ts'
+import {
+  backoff,
+  DONE,
+  endJob,
+  type Job,
+  LEASE,
+  type LeasedJob,
+  loadLeased,
+  type QueuedJob,
+} from '../../domain/jobs.ts'
+import { abortOutputs, joinOutputs, PARTS_LOST } from '../../domain/transcode/output_parts.ts'
 import { jobRequest, loadTask, type TranscodeTask } from '../../domain/transcode/request.ts'
+import { attach, type FollowOutcome, type JobTranscoder } from './attach.ts'
 import { writeEarly } from './early.ts'
+import { followImport } from './import.ts'
 import { jobEvents } from './job_stream.ts'
 import { renewLease, switchToTolerantPass } from './progress.ts'
 import { finishTranscode } from './result.ts'
@@ -31,25 +41,7 @@ const FIRST_PROGRESS_AFTER = 2000
 /** The state of a job after a run: its lease is still held, it has ended, or it was requeued because it could not be started. */
 export type RunOutcome = 'held' | 'ended' | 'not_started'
 
-/** The transcoder of a job's slot. */
-export interface JobTranscoder {
-  /** Sends a request. Throws when the transcoder cannot be reached. */
-  call: (path: string, init: RequestInit) => Promise<Response>
-  /** Cancels the job's processes. Returns false when the processes may still be running. */
-  cancel: () => Promise<boolean>
-}
-
-/** The error of a job whose files cannot be joined, because another attempt has overwritten their parts. */
-const PARTS_LOST: JobError = {
-  code: 'upload_failed',
-  message: 'The parts of a file could not be joined.',
-  retryable: true,
-}
-
-/** The result of following a job. `held` means that the lease is kept and that a later run reconnects. */
-type FollowOutcome = Outcome | { end: 'held' }
-
-/** Starts a leased job or reconnects to it, follows it until `signal` aborts, and writes the outcome. */
+/** Starts a leased transcode or import or reconnects to it, follows it until `signal` aborts, and writes the outcome. */
 export async function runTranscode(
   system: System,
   leasedJob: LeasedJob,
@@ -57,11 +49,11 @@ export async function runTranscode(
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   let result: RunOutcome = 'ended'
-  let job: Job<'transcode'> | undefined
+  let job: QueuedJob | undefined
   try {
-    job = (await loadLeased(system, leasedJob)) as Job<'transcode'> | undefined
+    job = (await loadLeased(system, leasedJob)) as QueuedJob | undefined
     if (!job) return 'ended'
-    const outcome = await startOrAttach(system, job, transcoder, signal)
+    const outcome = await followJob(system, job, transcoder, signal)
     if (outcome.end === 'held') return 'held'
     if (outcome.end === 'retry') await requeue(system, job, outcome)
     if (outcome.end === 'retry' && outcome.tries) result = 'not_started'
@@ -78,6 +70,11 @@ export async function runTranscode(
   await wakeIfSubscribed(system, job.organization_id)
   return result
 }
+
+const followJob = (system: System, job: QueuedJob, transcoder: JobTranscoder, signal: AbortSignal) =>
+  job.payload.kind === 'import'
+    ? followImport(system, job as Job<'import'>, transcoder, signal)
+    : startOrAttach(system, job as Job<'transcode'>, transcoder, signal)
 
 async function startOrAttach(
   system: System,
@@ -98,19 +95,8 @@ async function startOrAttach(
     await abortOutputs(system.env, task.job.payload.uploads)
     return exhausted
   }
-  let response: Response
-  try {
-    const request = await jobRequest(system.env, task)
-    response = await transcoder.call(`/jobs/${job.id}`, toTranscoder(system.env, 'POST', request, signal))
-  } catch (error) {
-    if (signal.aborted) return { end: 'held' }
-    log('error', 'transcoder_unreachable', { job_id: job.id, error: describeError(error) })
-    return retryLater(system, job, 5)
-  }
-  if (response.ok && response.body) return followEvents(system, task, response.body, transcoder, signal)
-  const refusal = { status: response.status, body: (await response.text()).slice(0, 1000) }
-  log('error', 'transcoder_refused', { job_id: job.id, ...refusal })
-  return retryLater(system, job, Number(response.headers.get('retry-after')) || 5)
+  const attached = await attach(system, job, transcoder, 'jobs', () => jobRequest(system.env, task), signal)
+  return 'end' in attached ? attached : followEvents(system, task, attached.body, transcoder, signal)
 }
 
 async function followEvents(

@@ -2,7 +2,7 @@ import { readNdjson } from '../../adapters/transcoder/ndjson.ts'
 import { JobEvent, JobEventType } from '../../contract/job.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import type { Job } from '../../domain/jobs.ts'
+import type { QueuedJob } from '../../domain/jobs.ts'
 
 /**
  * Milliseconds of silence after which a transcoder is considered lost: a working transcoder sends an event every ten seconds (src/contract/job.ts).
@@ -14,7 +14,7 @@ const SILENCE_TIMEOUT = 60_000
  * event.
  */
 export async function* jobEvents(
-  job: Job<'transcode'>,
+  job: QueuedJob,
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<JobEvent | { type: 'silence' }> {

@@ -2,7 +2,8 @@ import { callTranscoder, cancelJob } from '../../adapters/transcoder/client.ts'
 import type { System } from '../../context.ts'
 import type { LeasedJob } from '../../domain/jobs.ts'
 import { dispatch } from '../../domain/transcode/dispatch.ts'
-import { type JobTranscoder, type RunOutcome, runTranscode } from './follow.ts'
+import type { JobTranscoder } from './attach.ts'
+import { type RunOutcome, runTranscode } from './follow.ts'
 
 /** The functions that a `TranscodeFollower` needs from the rest of the system. */
 export interface TranscoderPort {

@@ -6,7 +6,7 @@ import { jobs } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { ifLeaseHeld, isLeaseHolder, type Job, LEASE } from '../../domain/jobs.ts'
+import { ifLeaseHeld, isLeaseHolder, type Job, LEASE, type QueuedJob } from '../../domain/jobs.ts'
 import { trackOf } from '../../domain/transcode/track_job.ts'
 
 /** Minimum progress of a running job; 0 means that the job is waiting. */
@@ -41,11 +41,7 @@ export async function resetProgress({ db }: System, job: Job<'transcode'>): Prom
  * the lease was lost, and null when the database does not respond. The latter is harmless, because several renewals can fail before the lease
  * expires.
  */
-export async function renewLease(
-  system: System,
-  job: Job<'transcode'>,
-  progress: number | null,
-): Promise<boolean | null> {
+export async function renewLease(system: System, job: QueuedJob, progress: number | null): Promise<boolean | null> {
   const { db } = system
   try {
     const renewal = db

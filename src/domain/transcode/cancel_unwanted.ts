@@ -6,24 +6,25 @@ import { trash } from '../../adapters/db/schema/trash.ts'
 import { jobs, type JobPayload } from '../../adapters/db/schema/work.ts'
 import { instanceOf } from '../../adapters/transcoder/client.ts'
 import type { System } from '../../context.ts'
-import { JOB_SLOTS } from '../../contract/facts.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { AFTER_URLS, insertJob, type Job } from '../jobs.ts'
+import { AFTER_URLS, insertJob, type QueuedJob } from '../jobs.ts'
 import { dispatch } from './dispatch.ts'
 import { abortOutputs } from './output_parts.ts'
 import { basePath, earlyPath } from './request.ts'
+import { instanceOfSlot } from './slots.ts'
 import { filePath, renditions } from './variants.ts'
 
 const isWanted = sql`state = 'open' and exists (select 1 from tracks as track, collections, organizations
   where track.id = jobs.payload ->> 'track_id' and track.job_id = jobs.id
+    and (track.status = 'initializing' or jobs.payload ->> 'kind' <> 'import')
     and collections.id = track.collection_id and organizations.id = track.organization_id)`
 
 /** Milliseconds after which a request to cancel a job times out. */
 const CANCEL_TIMEOUT = 6000
 
 /**
- * Cancels the jobs of tracks that were deleted or have a newer job: the transcoder stops at once, which frees the slot. Never throws: when a
+ * Cancels the transcodes and imports of tracks that were deleted or have a newer job: the transcoder stops at once, which frees the slot. Never throws: when a
  * cancellation fails, the sweep repeats it until the job's lease ends.
  */
 export async function cancelUnwanted(system: System): Promise<void> {
@@ -39,17 +40,17 @@ export async function cancelUnwanted(system: System): Promise<void> {
   }
 }
 
-type Unwanted = Pick<Job<'transcode'>, 'id' | 'slot' | 'lease_until' | 'payload'>
+type Unwanted = Pick<QueuedJob, 'id' | 'slot' | 'lease_until' | 'payload'>
 
 /** Cancels one job. Returns true when its slot is free. */
 async function cancelOne(system: System, { id, slot, lease_until, payload }: Unwanted): Promise<boolean> {
   const { db, env } = system
-  const cancelled = instanceOf(env, Math.floor(slot! / JOB_SLOTS.length)).cancel(id)
+  const cancelled = instanceOf(env, instanceOfSlot(slot!)).cancel(id)
   const timeout = scheduler.wait(CANCEL_TIMEOUT).then(() => false)
   const isEnded = await Promise.race([cancelled.catch(() => false), timeout])
   if (!isEnded && lease_until > Date.now()) return false
   await abortOutputs(env, payload.uploads)
-  await purgeOutputs(system, id, payload)
+  if (payload.kind === 'transcode') await purgeOutputs(system, id, payload)
   await db
     .update(jobs)
     .set({ state: 'done', slot: null })

@@ -6,19 +6,19 @@ import { instanceOf, instances } from '../../adapters/transcoder/client.ts'
 import type { System } from '../../context.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { claimColumns, type Job, leaseExpired, releaseLease, sendJob } from '../jobs.ts'
+import { claimColumns, leaseExpired, type QueuedJob, releaseLease, sendJob } from '../jobs.ts'
 import { isQueued } from './queue.ts'
-import { fits, SIZE_CLASSES, SLOTS } from './slots.ts'
+import { fits, IMPORT_CLASS, instanceOfSlot, SIZE_CLASSES, slotsOf } from './slots.ts'
 
 const { id, slot, rank, tries, state } = jobs
 
-/** Assigns waiting jobs to free slots of the transcoders: jobs whose lease expired come first, then the others by rank. */
+/** Assigns waiting transcodes and imports to free slots of the transcoders: jobs whose lease expired come first, then the others by rank. */
 export async function dispatch(system: System): Promise<void> {
   const broken = new Set<number>()
   for (;;) {
     const job = await claimNext(system, broken)
     if (!job) return
-    const instance = Math.floor(job.slot! / SLOTS)
+    const instance = instanceOfSlot(job.slot!)
     try {
       await instanceOf(system.env, instance).follow({ id: job.id, holder: job.holder })
     } catch (error) {
@@ -30,7 +30,7 @@ export async function dispatch(system: System): Promise<void> {
   }
 }
 
-async function claimNext(system: System, broken: Set<number>): Promise<Job<'transcode'> | null> {
+async function claimNext(system: System, broken: Set<number>): Promise<QueuedJob | null> {
   const { db, env } = system
   for (;;) {
     const firstOfClass = (size_class: number) =>
@@ -45,9 +45,9 @@ async function claimNext(system: System, broken: Set<number>): Promise<Job<'tran
         .select({ id, slot, is_lost: sql<number>`(state = 'open' and ${leaseExpired()})`.as('is_lost') })
         .from(jobs)
         .where(isNotNull(slot)),
-      ...SIZE_CLASSES.map((_, size_class) => firstOfClass(size_class)),
+      ...[...SIZE_CLASSES.keys(), IMPORT_CLASS].map(firstOfClass),
     ])
-    const expiredJob = slotJobs.find((job) => job.is_lost === 1 && !broken.has(Math.floor(job.slot! / SLOTS)))
+    const expiredJob = slotJobs.find((job) => job.is_lost === 1 && !broken.has(instanceOfSlot(job.slot!)))
     const next =
       expiredJob ?? chooseSlot(instances(env), broken, new Set(slotJobs.map((job) => job.slot!)), heads.flat())
     if (!next) return null
@@ -66,7 +66,7 @@ type QueueHead = Pick<typeof jobs.$inferSelect, 'id' | 'rank' | 'tries' | 'attem
 function chooseSlot(instanceCount: number, broken: Set<number>, takenSlots: Set<number>, heads: QueueHead[]) {
   const transcoders = Array.from({ length: instanceCount }, (_, instance) => ({
     instance,
-    slots: Array.from({ length: SLOTS }, (_, index) => instance * SLOTS + index).toReversed(),
+    slots: slotsOf(instance),
   }))
   const isIdle = ({ slots }: { slots: number[] }) => !slots.some((slotNumber) => takenSlots.has(slotNumber))
   const healthy = transcoders.filter(({ instance }) => !broken.has(instance))
@@ -81,7 +81,7 @@ function chooseSlot(instanceCount: number, broken: Set<number>, takenSlots: Set<
 }
 
 /** Claims a job for a slot. Returns null when another worker has already claimed the job or the slot. */
-async function claimForSlot({ db }: System, job_id: string, slotNumber: number): Promise<Job<'transcode'> | null> {
+async function claimForSlot({ db }: System, job_id: string, slotNumber: number): Promise<QueuedJob | null> {
   const holder = newId()
   const [job] = await db
     .update(jobs)
@@ -95,5 +95,5 @@ async function claimForSlot({ db }: System, job_id: string, slotNumber: number):
       ),
     )
     .returning()
-  return (job as Job<'transcode'> | undefined) ?? null
+  return (job as QueuedJob | undefined) ?? null
 }

@@ -2,7 +2,7 @@ import { abortParts, createParts, joinParts, partUrl } from '../../adapters/buck
 import type { OutputUpload } from '../../adapters/db/schema/work.ts'
 import type { Rendition } from '../../contract/catalog.ts'
 import { CODECS, contentTypeOf } from '../../contract/facts.ts'
-import { FILE_CACHE_CONTROL, type MadeVariant, type OutputParts } from '../../contract/job.ts'
+import { FILE_CACHE_CONTROL, type JobError, type MadeVariant, type OutputParts } from '../../contract/job.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { filePath } from './variants.ts'
@@ -36,15 +36,25 @@ export async function openOutputs(
     return bytes > PART_BYTES ? [{ rendition, bytes }] : []
   })
   const opened = await Promise.allSettled(
-    large.map(async ({ rendition, bytes }): Promise<OutputUpload> => {
-      const path = filePath(base, rendition)
+    large.map(({ rendition, bytes }) => {
       const metadata = { contentType: contentTypeOf(rendition.extension), cacheControl: FILE_CACHE_CONTROL }
-      const upload_id = await createParts(env, path, metadata)
-      const part_size = Math.max(PART_BYTES, Math.ceil(bytes / MAX_PARTS))
-      return { index: rendition.index, path, upload_id, part_size, part_count: Math.ceil(bytes / part_size) }
+      return openUpload(env, rendition.index, filePath(base, rendition), bytes, metadata)
     }),
   )
   return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+}
+
+/** Starts a multipart upload for a file of at most `bytes` bytes. */
+export async function openUpload(
+  env: Env,
+  index: string,
+  path: string,
+  bytes: number,
+  metadata: R2HTTPMetadata = {},
+): Promise<OutputUpload> {
+  const upload_id = await createParts(env, path, metadata)
+  const part_size = Math.max(PART_BYTES, Math.ceil(bytes / MAX_PARTS))
+  return { index, path, upload_id, part_size, part_count: Math.ceil(bytes / part_size) }
 }
 
 /** Signs the URLs of all parts of a file. */
@@ -57,8 +67,19 @@ export async function signParts(env: Env, upload: OutputUpload, expires_in: numb
   }
 }
 
+/** The error of a job whose files cannot be joined, because another attempt has overwritten their parts. */
+export const PARTS_LOST: JobError = {
+  code: 'upload_failed',
+  message: 'The parts of a file could not be joined.',
+  retryable: true,
+}
+
 /** Joins the parts of files. Returns false if the bucket does not have all of them; then the files have to be made again. Idempotent. */
-export async function joinOutputs(env: Env, uploads: OutputUpload[] = [], files: MadeVariant[]): Promise<boolean> {
+export async function joinOutputs(
+  env: Env,
+  uploads: OutputUpload[] = [],
+  files: Pick<MadeVariant, 'index' | 'size' | 'parts'>[],
+): Promise<boolean> {
   const joined = await Promise.all(
     files.map(async ({ index, size, parts }) => {
       if (!parts) return true

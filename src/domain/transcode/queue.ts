@@ -5,7 +5,7 @@ import { jobs } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'
 import { DAY, HOUR } from '../../contract/time.ts'
 import { insertJob, insertJobFrom, type Job } from '../jobs.ts'
-import { SIZE_CLASSES, sizeClassOf } from './slots.ts'
+import { IMPORT_CLASS, SIZE_CLASSES, sizeClassOf } from './slots.ts'
 
 /** The transcode queue, which is fair between organizations (docs/decisions/0033). */
 
@@ -18,6 +18,8 @@ const BYTES_PER_MS = 16
 const MIN_COST = 10_000
 /** Maximum cost in milliseconds. Without this limit, a large file would delay the next file of the organization for days. */
 const MAX_COST = HOUR
+/** Milliseconds that an import costs. It is little, because imports have separate slots, and the file costs its share when it is transcoded. */
+const IMPORT_COST = 1000
 /** Milliseconds added to the rank of jobs that reprocess a collection, so that they come after every upload. */
 const BACKGROUND_DELAY = 365 * DAY
 
@@ -41,6 +43,21 @@ export function insertTranscode(system: System, organization_id: string, payload
     rank: reprocess_id ? now + BACKGROUND_DELAY : sql`${nextRank(system, organization_id)} + ${costOf(source_size)}`,
   })
 }
+
+/**
+ * Returns the statement that queues an import, if the source has a row (`tracks where …`). Its rank is a fair share like that of a transcode.
+ */
+export const insertImport = (
+  system: System,
+  { id, organization_id, payload }: Pick<Job<'import'>, 'id' | 'organization_id' | 'payload'>,
+  source: SQL,
+) =>
+  insertJobFrom(system, organization_id, { kind: 'import', json: sql`${JSON.stringify(payload)}` }, source, 0, {
+    id: sql`${id}`,
+    size_class: IMPORT_CLASS,
+    wake_at: NEVER,
+    rank: sql`${nextRank(system, organization_id)} + ${IMPORT_COST}`,
+  })
 
 /** Milliseconds of its organization's fair share that a transcode costs. */
 const costOf = (source_size: number) => limitCost(source_size / BYTES_PER_MS)

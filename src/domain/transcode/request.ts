@@ -19,7 +19,7 @@ import { trackOf } from './track_job.ts'
 import { filePath, findCustomVariants, renditions } from './variants.ts'
 
 /** Seconds for which signed URLs are valid: long enough for the longest job, which uploads its files at the end. */
-const URL_TTL = 6 * 3600
+export const URL_TTL = 6 * 3600
 /** Minimum duration in seconds of a source for which an early file is made. For shorter sources, the final files are ready almost as soon. */
 export const EARLY_FROM = 30
 

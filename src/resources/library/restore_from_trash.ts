@@ -56,6 +56,8 @@ const CHANGED_COLUMNS: Record<PlayScope, (now: number) => Record<string, SQL>> =
       select 1 from jobs where id = content ->> 'cover_job_id' and state = 'open'), content ->> 'cover_job_id', null)`,
     // The track's upload may have arrived while it was in the trash, so the next check is due now.
     next_check_at: sql`${now}`,
+    // The URL from which a file was fetched was deleted together with the row, so the track no longer waits for it.
+    upload_expires_at: sql`iif(content ->> 'status' = 'initializing' and content ->> 'progress' is not null, ${now}, content ->> 'upload_expires_at')`,
   }),
   collection: () => ({ seq: orderFromContent('collections', 'organization_id', 'seq') }),
   playlist: () => ({

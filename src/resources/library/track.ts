@@ -10,16 +10,19 @@ import { retrying } from '../../adapters/db/retry.ts'
 import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
 import { foldedOf } from '../../adapters/db/search.ts'
 import type { Context, Handlers } from '../../context.ts'
-import { UPLOAD_TTL } from '../../contract/facts.ts'
+import { MULTIPART_TTL, UPLOAD_TTL } from '../../contract/facts.ts'
 import { Track, type trackOperations } from '../../contract/track.ts'
+import type { TrackCreate } from '../../contract/track_create.ts'
 import type { trackListOperations } from '../../contract/track_list.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { tagsOfFile } from '../../domain/edited_tags.ts'
 import { discardReplaced, ingest } from '../../domain/ingest.ts'
 import { quotaExceeded, reportLevels, reserveUpload } from '../../domain/quota.ts'
+import { prepareImport, type Source, sourceOf } from '../../domain/source_url.ts'
 import { startPurge } from '../../domain/start_purge.ts'
 import { queuePosition } from '../../domain/transcode/queue_position.ts'
 import { noActiveJob, startTranscode } from '../../domain/transcode/start.ts'
+import { namesOf, safeFileName } from '../../domain/upload_handles.ts'
 import { countTracks } from '../list/count_tracks.ts'
 import { find } from '../list/filtered_list.ts'
 import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './list_items.ts'
@@ -36,12 +39,8 @@ import {
   firstUpload,
   uploadState,
   addHandle,
-  namesOf,
-  safeFileName,
 } from './upload_handle.ts'
 import { expectedVersion, hasVersion, nextVersion, versionMismatch } from './version.ts'
-
-type TrackTableRow = typeof tracks.$inferSelect
 
 /** Returns a row as the API shows it. */
 export const toTrack = (row: TrackRow) => ({
@@ -120,31 +119,19 @@ export const notUploaded = (message = 'This track has no file yet; upload one fi
 /** Returns a track as the API shows it. */
 export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
 
-type NewTrack = Pick<TrackTableRow, 'collection_id' | 'file_name'> &
-  UploadHints & {
-    [
-      K in
-        | 'upload_session_id'
-        | 'creator_id'
-        | 'organization_index'
-        | 'player_title'
-        | 'player_subtitle'
-        | 'player_color'
-    ]?: string | null | undefined
-  } & {
-    metadata?: TrackTableRow['metadata'] | undefined
-    is_cover_overridable?: boolean | undefined
-    is_theme_overridable?: boolean | undefined
-  }
+type NewTrack = Omit<TrackCreate, 'source_url'> & {
+  upload_session_id?: string | null | undefined
+}
 
 /**
- * Adds a track at the end of its collection, and returns it with its upload handles. `api_key_id` is the uploader key whose quota the track takes. Throws
- * 404 when the collection does not exist, and 409 when the file exceeds a quota.
+ * Adds a track at the end of its collection, and returns it with its upload handles. `api_key_id` is the uploader key whose quota the track takes; `source`
+ * is the file that is fetched for it. Throws 404 when the collection does not exist, and 409 when the file exceeds a quota.
  */
 export async function insertTrack(
   context: Context,
   { file_size, content_type, ...values }: NewTrack,
   api_key_id: string | null = null,
+  source: Source | null = null,
 ) {
   const { db, principal, now } = context
   checkUploadHints(context.env, { file_size, content_type })
@@ -158,12 +145,15 @@ export async function insertTrack(
   const upload = {
     organization_id: principal.organization_id,
     track_id: identity.id,
-    bytes: bytesOf(context.env, { file_size }),
+    // The size of a file that is fetched is checked when it has arrived, so the largest size is not reserved for it.
+    bytes: source ? (file_size ?? 1) : bytesOf(context.env, { file_size }),
     upload_session_id: values.upload_session_id,
     api_key_id,
     isNew: true,
   }
-  const { statement, isReserved, changesLevel } = reserveUpload(context, upload, now + UPLOAD_TTL * 1000, collection)
+  const expires_at = now + (source ? MULTIPART_TTL : UPLOAD_TTL) * 1000
+  const { statement, isReserved, changesLevel } = reserveUpload(context, upload, expires_at, collection)
+  const started = source && (await prepareImport(context, identity, source))
   const file_name = safeFileName(values.file_name)
   const insert = insertFrom(
     db,
@@ -180,6 +170,7 @@ export async function insertTrack(
       cover_colors: [],
       status: 'initializing',
       ...firstUpload(now),
+      ...started?.columns,
       created_at: now,
       info: {},
     },
@@ -192,9 +183,10 @@ export async function insertTrack(
       .from(tracks)
       .where(isOwnedByCaller(context, identity.id))
       .get()
-  const row = await insertOnce(db, insert, [event], find, [statement])
+  const row = await insertOnce(db, insert, [event, ...(started?.statements ?? [])], find, [statement])
   if (!row) throw (await quotaExceeded(context, upload)) ?? notFound('collection')
   if (row.changes_level) await reportLevels(context, upload)
+  await started?.wake()
   return {
     row,
     path: trackPath(row),
@@ -251,7 +243,9 @@ export const trackHandlers: Handlers<typeof trackOperations & typeof trackListOp
   },
 
   async createTrack({ body }, context) {
-    const { row, track_upload, track_cover_upload } = await insertTrack(context, body)
+    const source = sourceOf(context, body)
+    const { source_url: _secret, ...values } = body
+    const { row, track_upload, track_cover_upload } = await insertTrack(context, values, null, source)
     return { track_id: row.id, track: toTrack(row), track_upload, track_cover_upload }
   },
 

@@ -11,7 +11,6 @@ import type { Context } from '../../context.ts'
 import type { CoverOwner } from '../../contract/cover.ts'
 import { UPLOAD_TTL } from '../../contract/facts.ts'
 import type { UploadHandle } from '../../contract/media.ts'
-import { oneLine } from '../../contract/text.ts'
 import { ApiError } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
 import { insertHandles } from '../../domain/upload_handles.ts'
@@ -143,10 +142,3 @@ export function addHandle(context: Context, condition: SQL, handle: Handle) {
   ]
   return { statements, update }
 }
-
-/** Returns the columns for a file's name; no columns if there is no name. */
-export const namesOf = ({ file_name }: { file_name?: string | undefined }) =>
-  file_name === undefined ? {} : { file_name: safeFileName(file_name), file_name_original: file_name }
-
-/** Returns a single-line name without folders, for downloads. `file_name_original` stores the name as the client sent it. */
-export const safeFileName = (name: string) => oneLine(name.split(/[/\\]/).at(-1)!) || 'audio'

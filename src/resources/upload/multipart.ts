@@ -20,8 +20,9 @@ import { timestamp } from '../../core/time.ts'
 import { endMultipart } from '../../domain/cleanup/abandoned_uploads.ts'
 import { discardReplaced } from '../../domain/ingest.ts'
 import { quotaExceeded, reportLevels, reserveUpload } from '../../domain/quota.ts'
+import { namesOf } from '../../domain/upload_handles.ts'
 import { findTrack, refreshTrack } from '../library/track.ts'
-import { checkUploadHints, addHandle, namesOf } from '../library/upload_handle.ts'
+import { addHandle, checkUploadHints } from '../library/upload_handle.ts'
 import { findSessionTrack, findUploadSession } from './upload.ts'
 
 const MIB = 1024 * 1024

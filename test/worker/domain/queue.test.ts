@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
-import { JOB_SLOTS } from '../../../src/contract/facts.ts'
+import { instanceOfSlot } from '../../../src/domain/transcode/slots.ts'
 import { query } from '../support/api.ts'
 import { aTenant, aTrackWithJob, deliver, eventually, untilUnfollowed } from '../support/fixtures.ts'
 import { eventStream, openStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
@@ -93,10 +93,10 @@ describe('slots', () => {
       (await query<{ slot: number }>('select slot from jobs where slot is not null order by slot')).map(
         ({ slot }) => slot,
       )
-    expect(await takenSlots()).toEqual([0, 3, 6])
+    expect(await takenSlots()).toEqual([0, 7, 14])
     await slow.end(jobs[0]!)
     await runQueue(bindings)
-    expect(await takenSlots()).toEqual([0, 3, 6])
+    expect(await takenSlots()).toEqual([0, 7, 14])
     for (const work of jobs.slice(1)) {
       await runQueue(bindings)
       await slow.end(work)
@@ -136,7 +136,7 @@ describe('slots', () => {
       const slow = aSlowTranscoder()
       await runQueue(bindings)
       const rows = await Promise.all(jobs.map((work) => work.job()))
-      transcoders.push(new Set(rows.map(({ slot }) => Math.floor(slot! / JOB_SLOTS.length))).size)
+      transcoders.push(new Set(rows.map(({ slot }) => instanceOfSlot(slot!))).size)
       for (const work of jobs) await slow.end(work)
       await untilUnfollowed()
     }
@@ -158,7 +158,7 @@ describe('slots', () => {
       await eventually(async () => (await work.job()).tries === n + 1)
       await work.changeJob({ lease_until: 0 })
     }
-    expect(slots).toEqual([0, 3, 0])
+    expect(slots.map(instanceOfSlot)).toEqual([0, 1, 0])
   })
 })
 

@@ -129,9 +129,14 @@ select
   content ->> 'source_suffix' as "source_suffix",
   content ->> 'source_size' as "source_size",
   coalesce(content ->> 'upload_suffix', ?4) as "upload_suffix",
-  content ->> 'upload_expires_at' as "upload_expires_at",
+  iif(
+    content ->> 'status' = 'initializing'
+    and content ->> 'progress' is not null,
+    ?5,
+    content ->> 'upload_expires_at'
+  ) as "upload_expires_at",
   content ->> 'awaiting_upload' as "awaiting_upload",
-  ?5 as "next_check_at",
+  ?6 as "next_check_at",
   content ->> 'created_at' as "created_at",
   content ->> 'updated_at' as "updated_at",
   content ->> 'info' as "info",
@@ -171,9 +176,9 @@ select
 from
   trash
 where
-  trash.id in (?6)
-  and + trash.organization_id = ?7
-  and trash.scope = ?8
+  trash.id in (?7)
+  and + trash.organization_id = ?8
+  and trash.scope = ?9
   and exists (
     select
       1

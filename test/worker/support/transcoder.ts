@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 
 import { CATALOG } from '../../../src/contract/catalog.ts'
-import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '../../../src/contract/job.ts'
+import { CoverAnswer, CoverJob, ImportJob, JobEvent, type JobResult, TranscodeJob } from '../../../src/contract/job.ts'
 import { signedParts } from './signature.ts'
 
 /**
@@ -37,16 +37,19 @@ const refusal = (request: Request) =>
     : new Response('forbidden', { status: 403 })
 
 type TranscodeReply = (job: TranscodeJob, call: number) => Response | Promise<Response>
+type ImportReply = (job: ImportJob, call: number) => Response | Promise<Response>
 type CoverReply = (job: CoverJob, call: number) => CoverAnswer | Response | Promise<CoverAnswer | Response>
 
 /** Starts a transcoder with these replies; returns the jobs that it receives. */
 export function startTranscoder(answers: {
   transcode?: TranscodeReply
+  fetchSource?: ImportReply
   cover?: CoverReply
   health?: () => Response
   cancel?: (() => Response) | undefined
 }) {
   const transcodes: TranscodeJob[] = []
+  const imports: ImportJob[] = []
   const covers: CoverJob[] = []
   const cancelled: string[] = []
   serve(async (request, signal) => {
@@ -64,12 +67,18 @@ export function startTranscoder(answers: {
       const answer = await answers.cover(job, covers.push(job))
       return answer instanceof Response ? answer : Response.json(CoverAnswer.parse(answer))
     }
+    if (pathname.startsWith('/imports/') && answers.fetchSource) {
+      const job = ImportJob.parse(await request.json())
+      if (pathname !== `/imports/${job.job_id}`) return new Response('not found', { status: 404 })
+      asking = signal
+      return answers.fetchSource(job, imports.push(job))
+    }
     const job = TranscodeJob.parse(await request.json())
     if (pathname !== `/jobs/${job.job_id}` || !answers.transcode) return new Response('not found', { status: 404 })
     asking = signal
     return answers.transcode(job, transcodes.push(job))
   })
-  return { transcodes, covers, cancelled }
+  return { transcodes, imports, covers, cancelled }
 }
 
 /** Starts a transcoder that stores its output in R2; returns the jobs that it receives. */

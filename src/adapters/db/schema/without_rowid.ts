@@ -10,6 +10,7 @@ export const WITHOUT_ROWID = [
   'play_sessions',
   'reservations',
   'retired_slugs',
+  'source_urls',
   'upload_handles',
   'usage_cursors',
   'usage_days',

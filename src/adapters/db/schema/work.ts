@@ -51,6 +51,16 @@ export type JobPayload =
       /** The collection's reprocess that started the job. */
       reprocess_id?: string
     }
+  | {
+      kind: 'import'
+      track_id: string
+      /** The path at which the file is stored: that of the track's first upload handle. */
+      path: string
+      /** Maximum bytes of the file. */
+      max_size: number
+      /** The multipart upload of the file, which every attempt uses. */
+      uploads?: OutputUpload[]
+    }
   | { kind: 'cover'; owner: CoverOwner; owner_id: string; source_path: string; source_size: number; cover_path: string }
   | {
       kind: 'purge'

@@ -1,7 +1,7 @@
 import { ERROR_MEANINGS } from '../../../contract/errors.ts'
 import { FILL_WARNING } from '../../../contract/facts.ts'
 import type { TransientErrorCode } from '../../../contract/system.ts'
-import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../../contract/track_errors.ts'
+import { FILE_ERRORS, SERVICE_ERRORS, SOURCE_ERRORS, TRACK_ERRORS } from '../../../contract/track_errors.ts'
 import type { System } from '../../base/api.ts'
 import { ago, explain, length, listText, number } from '../../base/format.ts'
 import { failureText, t, text, tn } from '../../base/text.ts'
@@ -35,7 +35,13 @@ const KINDS: Record<string, string> = {
   reprocess: text('Collections to update'),
 }
 const track_not_uploaded = ERROR_MEANINGS.track_not_uploaded
-const MEANINGS: Record<string, string> = { ...FILE_ERRORS, ...SERVICE_ERRORS, ...TRACK_ERRORS, track_not_uploaded }
+const MEANINGS: Record<string, string> = {
+  ...FILE_ERRORS,
+  ...SERVICE_ERRORS,
+  ...SOURCE_ERRORS,
+  ...TRACK_ERRORS,
+  track_not_uploaded,
+}
 
 /** The page System with the state of the service, which is polled. */
 export function SystemPage() {
