@@ -22,19 +22,27 @@ interface Column {
 }
 /** The columns that a statement reads from one table, with the type of their values. */
 export interface Part<T> {
-  columns: Column[]
+  columns: () => Column[]
   row?: T
+}
+
+/** Postpones work until its result is first needed: an isolate has many statements, and its first request needs one or two. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }
 
 /** Defines the columns to read from a table, each with its kind. `computed` replaces columns with SQL expressions. */
 export const columnsOf =
   <T>(table: string) =>
   <const K extends keyof T & string>(kinds: { [N in K]: Kind<T[N]> }, computed: { [N in K]?: string } = {}) => {
-    const columns = (Object.entries(kinds) as [K, Column['kind']][]).map(([key, kind]) => ({
-      key,
-      kind,
-      sql: computed[key] ?? `${table}."${key}"`,
-    }))
+    const columns = once(() =>
+      (Object.entries(kinds) as [K, Column['kind']][]).map(([key, kind]) => ({
+        key,
+        kind,
+        sql: computed[key] ?? `${table}."${key}"`,
+      })),
+    )
     return { columns } as Part<Pick<T, K>>
   }
 
@@ -53,8 +61,9 @@ function read(value: unknown, kind: Column['kind']): unknown {
  */
 export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P) {
   const entries = Object.entries(parts)
-  const list = () =>
-    entries.flatMap(([name, { columns }]) => columns.map(({ key, sql }) => `${sql} as "${name}_${key}"`)).join()
+  const list = once(() =>
+    entries.flatMap(([name, { columns }]) => columns().map(({ key, sql }) => `${sql} as "${name}_${key}"`)).join(),
+  )
 
   function decode(row: unknown[]): SelectedRow<P> {
     const decoded: Record<string, Values | null> = {}
@@ -62,34 +71,39 @@ export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P
     for (const [name, { columns }] of entries) {
       const part: Values = {}
       decoded[name] = row[at] === null ? null : part
-      for (const { key, kind } of columns) part[key] = read(row[at++], kind)
+      for (const { key, kind } of columns()) part[key] = read(row[at++], kind)
     }
     return decoded as SelectedRow<P>
   }
 
   return (from: string) => {
-    const names: string[] = []
-    let text: string | undefined
-    const build = () =>
-      `select ${list()} ${from}`.replace(/:(\w+)/g, (_, name: string) => {
+    const statement = once(() => {
+      const names: string[] = []
+      const text = `select ${list()} ${from}`.replace(/:(\w+)/g, (_, name: string) => {
         if (!names.includes(name)) names.push(name)
         return `?${names.indexOf(name) + 1}`
       })
-    const bind = ({ $client }: Client, values: Values) => {
-      // Built with its first use, because an isolate needs few of the statements for its first request.
-      text ??= build()
-      return $client.prepare(text).bind(...names.map((name) => values[name]))
-    }
-    return {
-      bind,
+      return { text, names }
+    })
+    const query = {
+      /** Builds the text now instead of with the first use: for the statements that most isolates need first. */
+      atStart() {
+        statement()
+        return query
+      },
+      bind({ $client }: Client, values: Values) {
+        const { text, names } = statement()
+        return $client.prepare(text).bind(...names.map((name) => values[name]))
+      },
       /** Decodes the rows that a batch has returned. */
       decode: (rows: Values[]): SelectedRow<P>[] => rows.map((row) => decode(Object.values(row))),
       /** Runs only this statement and returns the first row. */
       async get(client: Client, values: Values): Promise<SelectedRow<P> | undefined> {
-        const [row] = await bind(client, values).raw()
+        const [row] = await query.bind(client, values).raw()
         return row && decode(row)
       },
     }
+    return query
   }
 }
 
