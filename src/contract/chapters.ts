@@ -47,7 +47,7 @@ const response = ok({
   track: Track,
 })
 
-interface ChapterList {
+export interface ChapterList {
   chapters: Chapter[]
   duration: number
 }
