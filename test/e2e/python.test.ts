@@ -73,7 +73,7 @@ try:
 except TonearmError as error:
     print(error.status, error.code, error.message)
 try:
-    client.create_share({"scope": "collection", "collection_id": "x"})
+    client.create_webhook_endpoint({"address": "https://a.example"})
 except TonearmError as error:
     print(error)`
   const [invalid, ...others] = (await python('-c', program)).split('\n')
@@ -82,7 +82,7 @@ except TonearmError as error:
     '404 not_found',
     expect.stringMatching(/^0 network http:\/\/127\.0\.0\.1:9 cannot be reached: /),
     '200 not_json The service sent no JSON (200)',
-    'invalid_request (400): id: is required; collection_id: is not a known field',
+    'invalid_request (400): url: is required; address: is not a known field',
   ])
 })
 
