@@ -99,7 +99,7 @@ async function signForShare(
   const { is_downloadable = false, expires_in } = body
   const isWhole = variants.join() === share.variants?.join()
   const signed = { scope, id, variants: isWhole ? null : variants, is_downloadable, expires_in }
-  const token = await signShared(context.env, { id: share.api_key_id, ...share.share }, signed, context.now)
+  const { token } = await signShared(context.env, { id: share.api_key_id, ...share.share }, signed, context.now)
   try {
     const { view, session } = await readView(context, token, firstViews(body))
     return { ...view, play_session: toSignedSession(session), expires_at: timestamp(session.expires_at) }

@@ -1,7 +1,6 @@
 import { encoder, hmac, importKey } from '../../adapters/bucket/presign.ts'
 import { createLru } from '../../adapters/cache/lru.ts'
 import { fromBase64url, toBase64url } from '../../adapters/crypto/base64url.ts'
-import { idsBefore } from '../../adapters/crypto/id.ts'
 import { sha256, toHex } from '../../adapters/crypto/secret.ts'
 import {
   MAX_LISTENER,
@@ -12,10 +11,9 @@ import {
   TOKEN_CLOCK_SKEW,
 } from '../../contract/facts.ts'
 import type { PlayScope } from '../../contract/play.ts'
-import { HOUR } from '../../contract/time.ts'
 import { invalid, notFound, sessionExpired, unauthorized } from '../../core/errors.ts'
 import { keyIdOf, signingSecret } from '../keys/signing_key.ts'
-import { shareOf, shareSigningKey } from './share_token.ts'
+import { sessionUuid, shareOf, shareSigningKey } from './share_token.ts'
 
 /**
  * Verifies the token of a signed play session: a JWT with HS256 (docs/decisions/0125). Nothing of it is read from the database: whether its key or share is still
@@ -175,7 +173,7 @@ export async function verifySessionToken(env: Env, token: string, now: number): 
   if (expires_at <= now) throw sessionExpired('This signed play session')
   const resource_id = id.toLowerCase()
   if (!resource_id.startsWith('000')) throw notFound(scope)
-  const session_uuid = `${idsBefore(Math.floor(expires_at / HOUR))}-${mac.slice(0, 4)}-8${mac.slice(4, 7)}-a${mac.slice(7, 10)}-${mac.slice(10, 22)}`
+  const session_uuid = sessionUuid(expires_at, mac)
   return {
     ...by,
     scope,

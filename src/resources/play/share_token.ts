@@ -1,8 +1,9 @@
 import { encoder, hex, hmac, importKey } from '../../adapters/bucket/presign.ts'
 import { toBase64url } from '../../adapters/crypto/base64url.ts'
-import { randomBase62 } from '../../adapters/crypto/id.ts'
+import { idsBefore, randomBase62 } from '../../adapters/crypto/id.ts'
 import { MAX_SESSION_TOKEN, SHARE_SESSION_TTL } from '../../contract/facts.ts'
 import type { PlayScope } from '../../contract/play.ts'
+import { HOUR } from '../../contract/time.ts'
 import { invalid } from '../../core/errors.ts'
 
 /**
@@ -52,27 +53,36 @@ interface Session {
   expires_in: number
 }
 
+/**
+ * Returns the id of a signed session in listening reports: a UUID in the form of a play session's id, derived from the signature. `mac` is the signature in
+ * hexadecimal.
+ */
+export const sessionUuid = (expires_at: number, mac: string) =>
+  `${idsBefore(Math.floor(expires_at / HOUR))}-${mac.slice(0, 4)}-8${mac.slice(4, 7)}-a${mac.slice(7, 10)}-${mac.slice(10, 22)}`
+
 const part = (value: object) => toBase64url(encoder.encode(JSON.stringify(value)))
 
-/** Returns the token of a new session of a share. Throws 400 if the names of the variants are too long for a token. */
+/** Returns the token of a new session of a share, and two facts that `verifySessionToken` returns for it. Throws 400 if the names of the variants are too long for a token. */
 export async function signShared(
   env: Env,
   share: SharedBy,
   { scope, id, variants, is_downloadable, expires_in }: Session,
   now: number,
-): Promise<string> {
+) {
   const iat = Math.floor(now / 1000)
+  const exp = Math.floor(now / 1000 + Math.min(expires_in, SHARE_SESSION_TTL))
   const kid = `share.${await fingerprint(env, share)}.${share.id}`
   const text = `${part({ alg: 'HS256', kid })}.${part({
     scope,
     id,
     iat,
-    exp: Math.floor(now / 1000 + Math.min(expires_in, SHARE_SESSION_TTL)),
+    exp,
     jti: randomBase62(12),
     ...(variants && { variants }),
     ...(is_downloadable && { is_downloadable }),
   })}`
-  const token = `${text}.${toBase64url(new Uint8Array(await hmac(await shareSigningKey(env), text)))}`
+  const mac = await hmac(await shareSigningKey(env), text)
+  const token = `${text}.${toBase64url(new Uint8Array(mac))}`
   if (token.length > MAX_SESSION_TOKEN) throw invalid('variants', 'have too long names for a session of a share')
-  return token
+  return { token, session_uuid: sessionUuid(exp * 1000, hex(mac)), created_at: iat * 1000 }
 }

@@ -28,7 +28,7 @@ export async function readShare(context: Context<Client>, { slug, password_hash,
   const key = { slug, password_hash }
   const max = isPlayed ? MAX_SESSION_TRACKS : limit
   // A new isolate loads this with the first page that a browser shows.
-  const signed = isPlayed ? await import('./signed_session.ts') : null
+  const signed = isPlayed ? await import('./opened_share.ts') : null
   const played = signed ? [signed.bindOpened(db, key, now)] : []
   const results = await batch(db, [
     ...played,
@@ -56,8 +56,7 @@ async function viewOf(
   rows: Record<string, unknown>[][],
 ) {
   try {
-    // The form for the password is on this page, but browsers send `Origin: null` with it, because the page sends no referrer.
-    return (await toView({ ...context, origin: null }, { decodeView }, rows)).view
+    return (await toView(context, { decodeView }, rows)).view
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error

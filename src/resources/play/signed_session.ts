@@ -1,18 +1,17 @@
 import { createLru } from '../../adapters/cache/lru.ts'
 import type { EmbedRow } from '../../adapters/db/play/embed_rows.ts'
 import type { PlayedSession, PlayRow } from '../../adapters/db/play/play_rows.ts'
-import { openedRows, type SignedRow, signedRows, type SignedViewRow } from '../../adapters/db/play/signed_rows.ts'
+import { type SignedRow, signedRows, type SignedViewRow } from '../../adapters/db/play/signed_rows.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
-import { DEFAULT_VARIANTS, KEY_CACHE_SECONDS, SHARE_SESSION_TTL } from '../../contract/facts.ts'
-import type { PlayScope } from '../../contract/play.ts'
+import { DEFAULT_VARIANTS, KEY_CACHE_SECONDS } from '../../contract/facts.ts'
 import { MINUTE } from '../../contract/time.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { queueKeyUse } from '../../domain/key_use.ts'
 import { defaultVariants } from '../keys/default_variants.ts'
 import { hashListener } from './listener_hash.ts'
 import { type SessionToken, verifySessionToken } from './session_token.ts'
-import { fingerprint, signShared } from './share_token.ts'
+import { fingerprint } from './share_token.ts'
 
 /**
  * Reads a signed play session. Whether its key or share is still valid is part of the statement that reads the view, so a signed session needs no more trips to the
@@ -139,28 +138,4 @@ async function toSession(
       checkSite: (request) => checkSite(request, allowed_origins),
     },
   }
-}
-
-/** Returns the statement that reads the first view of a share that a visitor opens, for a new session. `decodeOpened` decodes its rows. */
-export const bindOpened = (db: Client, key: { slug: string; password_hash: string | null }, now: number) =>
-  openedRows.bind(db, { ...key, now, expires_at: (Math.floor(now / 1000) + SHARE_SESSION_TTL) * 1000 })
-
-/** Signs the session of a visitor who opens a share, and returns its view. Returns no rows if the share has ended or has another password. */
-export async function decodeOpened(env: Env, rows: Record<string, unknown>[], now: number): Promise<PlayRow[]> {
-  return Promise.all(
-    openedRows.decode(rows).map(async ({ session: row, ...view }) => {
-      if (!row) return { ...view, session: null }
-      const { id, slug, password_hash, scope, resource_id, is_downloadable } = row
-      const session = {
-        scope: scope as PlayScope,
-        id: resource_id!,
-        variants: null,
-        is_downloadable,
-        expires_in: Infinity,
-      }
-      const text = await signShared(env, { id, slug: slug!, password_hash }, session, now)
-      const token = await verifySessionToken(env, text, now)
-      return { ...view, session: await toSession(env, token, text, row, now) }
-    }),
-  )
 }

@@ -1,6 +1,7 @@
 import { columnsOf, selectOf } from '../query.ts'
 import { embedRowsOf } from './embed_rows.ts'
 import { FIRST, IS_NEXT } from './first_play_rows.ts'
+import { ENDS_AT, HAS_NOT_ENDED } from './opened_rows.ts'
 import { VIEW_COLUMNS, viewTables } from './play_rows.ts'
 import { listsOf } from './session_list.ts'
 
@@ -41,10 +42,6 @@ const IS_REACHABLE = `case :scope
     where id = :resource_id and organization_id = signer.organization_id and id = coalesce(signer.playlist_id, id))
 end`
 
-/** Sessions end at whole seconds. */
-const ENDS_AT = 'min(:expires_at, coalesce(expires_at / 1000 * 1000, :expires_at)) as expires_at'
-const HAS_NOT_ENDED = 'coalesce(expires_at, 9e15) > :now'
-
 /**
  * Returns a subquery with one row if a row of `signers` is found, otherwise with none. The limit keeps SQLite from evaluating the columns wherever they
  * are used. `others` is the SQL of the last columns.
@@ -68,11 +65,6 @@ const SHARE = signedBy(
     iif(scope = 'playlist', resource_id, null) as playlist_id from shares) as signer where id = :signer_id`,
   'null as last_used_at, null as listener_key, slug, password_hash',
 )
-
-/** A share that a visitor opens by its address and, if it has one, its password. */
-const OPENED = `(select id, organization_id, scope, resource_id, variants, is_downloadable, ${ENDS_AT}, allowed_origins,
-    null as last_used_at, null as listener_key, slug, password_hash
-  from shares where slug = :slug and password_hash is :password_hash and ${HAS_NOT_ENDED} limit 1)`
 
 const session = columnsOf<SignedRow>('sessions')({
   id: 'plain',
@@ -110,6 +102,3 @@ function statementsOf(signed: string) {
 /** The statements for tokens of signing keys, and for those of shares. */
 export const signedRows = { key: statementsOf(KEY), share: statementsOf(SHARE) }
 export type SignedViewRow = NonNullable<Awaited<ReturnType<(typeof signedRows.key.track)['get']>>>
-
-/** Selects the first play view of a share that a visitor opens. Parameters: `slug`, `password_hash`, `now` and `expires_at`. */
-export const openedRows = select(viewTables(`= ${FIRST}`, OPENED))
