@@ -6,7 +6,7 @@ import { tone } from '../support/audio.ts'
 import { type Album, names, type Opened, openReady, PATIENCE, setUpAlbum, type Workspace } from './player_setup.ts'
 import { must } from './steps.ts'
 
-/** The player on a page with several players, in a shadow tree, and when it is moved or removed. */
+/** The player on a page with several players, in a shadow tree, and when it is moved or removed; and a page with another player. */
 
 let stage: Workspace
 let album: Album
@@ -217,4 +217,34 @@ test('properties set before the element is defined take effect', async () => {
   }, play_session_id)
   expect(made).toEqual([0.3, 5, 'Los'])
   await opened.close()
+})
+
+test('another player on another site reads the chapters as a `<track>`', async () => {
+  const track_id = album.track_ids[0]!
+  const body = { chapters: [{ startTime: 0, title: 'One --> <b>two</b> & three' }, { startTime: 4 }] }
+  await must(stage.server.put('/v1/track/{track_id}/chapters', { params: { track_id }, body }))
+  const params = { play_session_id, play_track_id: track_id }
+  const view = await must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+  stage.host.show('<!doctype html><title>Chapters</title><audio crossorigin></audio>')
+  const page = await stage.browser.newPage()
+  await page.goto(stage.host.origin)
+  const cues = await page.evaluate(
+    async ([sound, chapters]) => {
+      const audio = document.querySelector('audio')!
+      audio.src = sound
+      const element = Object.assign(document.createElement('track'), { kind: 'chapters', src: chapters })
+      const loaded = new Promise((resolve, reject) => Object.assign(element, { onload: resolve, onerror: reject }))
+      audio.append(element)
+      element.track.mode = 'hidden'
+      await loaded
+      const found = [...element.track.cues!] as VTTCue[]
+      return found.map((cue) => [cue.startTime, cue.endTime, cue.getCueAsHTML().textContent])
+    },
+    [view.variants[0]!.url, view.chapter_files!.vtt] as const,
+  )
+  expect(cues).toEqual([
+    [0, 4, body.chapters[0]!.title],
+    [4, 12, '0:04'],
+  ])
+  await page.close()
 })

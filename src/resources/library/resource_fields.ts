@@ -46,3 +46,6 @@ export const toChapter = ({ start, end, title, ...others }: StoredChapter): Chap
   ...(title !== null && { title }),
   ...others,
 })
+
+/** Returns the chapters that a person has set in the format JSON Chapters. */
+export const shownChapters = (chapters: StoredChapter[] | null): Chapter[] | null => chapters?.map(toChapter) ?? null

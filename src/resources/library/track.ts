@@ -27,7 +27,7 @@ import { countTracks } from '../list/count_tracks.ts'
 import { find } from '../list/filtered_list.ts'
 import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
-import { toChapter, versionOf } from './resource_fields.ts'
+import { shownChapters, versionOf } from './resource_fields.ts'
 import { deleteStatements } from './track_delete.ts'
 import { findTags, hasTagsText, hasUpdate, updateOf, updateSet } from './track_update.ts'
 import {
@@ -48,7 +48,7 @@ export const toTrack = (row: TrackRow) => ({
   info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
   file_tags: tagsOfFile(row),
   edited_tags: Object.keys(row.edited_tags ?? {}),
-  chapters: row.chapters?.map(toChapter) ?? null,
+  chapters: shownChapters(row.chapters),
 })
 
 /** SQL condition for a track of the caller's organization. */
