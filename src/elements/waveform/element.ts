@@ -61,7 +61,7 @@ export class TonearmWaveform extends HTMLElement {
 
   constructor() {
     super()
-    this.#slider.append(this.#frame, this.#canvas, this.#marks, this.#hover)
+    this.#slider.append(this.#canvas, this.#frame, this.#marks, this.#hover)
     const root = this.attachShadow({ mode: 'open' })
     root.adoptedStyleSheets = [styles]
     root.append(this.#slider)
