@@ -228,10 +228,8 @@ describe('the settings of a link', () => {
     const changes = { password: null, expires_at: null, allowed_origins: null, title: 'Live' }
     expect(changesOf(draft, link())).toEqual({ changes, faults: {} })
     const other = { ...draftOf(link()), sites: 'www.example.org', password: 'last stop' }
-    expect(changesOf(other, link()).changes).toEqual({
-      allowed_origins: ['https://www.example.org'],
-      password: 'last stop',
-    })
+    const wanted = { allowed_origins: ['https://www.example.org'], password: 'last stop' }
+    expect(changesOf(other, link()).changes).toEqual(wanted)
   })
   test('rejects a setting without a value, and an end in the past', () => {
     const draft = { ...draftOf(undefined), hasPassword: true, ends: true, ends_at: '2020-01-01T10:00', hasSites: true }
