@@ -68,6 +68,7 @@ describe('a track', () => {
       file_tags: {},
       edited_tags: [],
       chapters: null,
+      episode: null,
     })
     expect(await readTrack(key, track_id)).toEqual(track)
   })
