@@ -45,7 +45,7 @@ const asHtml = (value: string) =>
 /** Apps truncate longer names (Podcasting 2.0, podcast:person). */
 const MAX_PERSON = 128
 
-const person = (name: string | null) => text('podcast:person', name && [...name].slice(0, MAX_PERSON).join(''))
+const person = (name: string | null) => text('podcast:person', name && Array.from(name).slice(0, MAX_PERSON).join(''))
 
 function itemOf(episode: ShownEpisode, { feed, page }: ShownFeed): string {
   const { id, title, artist, published_at, file, season, number, type, explicit, description, has_chapters } = episode

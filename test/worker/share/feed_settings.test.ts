@@ -24,7 +24,7 @@ describe('the settings of a feed', () => {
     const defaults = { ...empty, explicit: false, type: 'episodic', block: false, locked: true, medium: 'podcast' }
     expect(share).toMatchObject({ feed: defaults, feed_url: `https://tonearm.test${FEED_PATH}` })
     const path = `/v1/share/${share.id}`
-    expect((await ok('PUT', path, { key, body: { feed: FEED } as { feed: object } })).share.feed).toEqual(FEED)
+    expect((await ok('PUT', path, { key, body: { feed: FEED } })).share.feed).toEqual(FEED)
     expect((await ok('PUT', path, { key, body: { feed: { author: 'B' } } })).share.feed).toEqual({
       ...defaults,
       author: 'B',
@@ -81,7 +81,7 @@ describe('the episode of a track', () => {
     const episode = { ...EMPTY, season: 1, published_at: '2027-01-31T17:00:00.000Z' }
     expect(track.episode).toEqual(episode)
     const { tracks } = await ok('GET', '/v1/track', { key })
-    expect(tracks.map((listed) => listed.episode).toSorted()).toEqual([episode, null])
+    expect(new Set(tracks.map((listed) => listed.episode))).toEqual(new Set([episode, null]))
     expect((await setEpisode(tenant, track_id, { type: 'trailer' })).track.episode).toEqual({
       ...EMPTY,
       type: 'trailer',
@@ -133,7 +133,7 @@ describe('the check of a feed', () => {
     })
     await ok('DELETE', `/v1/track/${opus}`, { key })
     await setEpisode(tenant, track_id, { number: 1 })
-    await ok('PUT', `/v1/share/${id}`, { key, body: { feed: FEED, text: 'Stories', expires_at: null } as object })
+    await ok('PUT', `/v1/share/${id}`, { key, body: { feed: FEED, text: 'Stories', expires_at: null } })
     expect((await check()).codes).toEqual([])
     await setEpisode(tenant, track_id, null)
     expect(await check()).toMatchObject({ codes: ['no_number'], track_ids: [track_id] })

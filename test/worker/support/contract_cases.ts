@@ -7,7 +7,6 @@ import {
   LISTED_TRACK,
   ORGANIZATION,
   PLAYBACK,
-  playbackAt,
   PLAYLIST,
   REPROCESS,
   SESSION,
@@ -18,9 +17,11 @@ import {
   UPLOAD_SESSION,
   USAGE,
   VARIANT,
+  playbackAt,
 } from './contract_keys.ts'
 import { multipartCases } from './contract_multipart.ts'
 import { shareCases } from './contract_share.ts'
+import { systemCases } from './contract_system.ts'
 import { trashCases } from './contract_trash.ts'
 import { webhookCases } from './contract_webhook.ts'
 import type { Workspace } from './contract_workspace.ts'
@@ -253,15 +254,6 @@ export const cases: Record<OperationName, Case> = {
   },
   ...trashCases,
   ...webhookCases,
-  getSystem: {
-    keys: {
-      '': `${ENVELOPE} system`,
-      system:
-        'failing missing database transcoder jobs failures last_sweep_at last_sweep last_event_at media listening',
-      'system.database': 'answers bytes fraction limit milliseconds',
-      'system.transcoder': 'answers slots busy',
-    },
-  },
-  retryFailedTracks: { body: () => ({}), keys: { '': `${ENVELOPE} started left` } },
+  ...systemCases,
   listLimits: { keys: { '': `${ENVELOPE} limits`, 'limits.0': 'name value unit applies_to' } },
 }

@@ -32,7 +32,7 @@ export const aFeed = ({ key, collection_id }: Owner, feed: object = {}, body: ob
   aShare(key, collection_id, { slug: 'our-podcast', is_downloadable: true, feed, ...body })
 
 export const setEpisode = ({ key }: { key: string }, id: string, episode: object | null) =>
-  ok('PUT', `/v1/track/${id}`, { key, body: { episode } as { episode: null } })
+  ok('PUT', `/v1/track/${id}`, { key, body: { episode } })
 
 /** Creates a track with an episode. */
 export async function anEpisode(tenant: Owner, player_title: string, episode: object = {}, files?: string[]) {

@@ -10,11 +10,11 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Choice } from '../../ui/controls/choice.tsx'
 import { SelectField } from '../../ui/controls/field.tsx'
 import { SearchField } from '../../ui/controls/search_field.tsx'
+import { useQueryField } from '../../ui/controls/use_query_field.ts'
 import { Empty, Loading, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { FILTERS, linksOf, SORTS } from './link.ts'
 import { ShareTable } from './share_table.tsx'
-import { useQueryField } from './use_query_field.ts'
 
 /** The number of rows that are shown at first, and that the button adds. */
 const ROWS = 100
