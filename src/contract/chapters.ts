@@ -65,6 +65,8 @@ export const chapterOperations = defineOperations({
     response: ok({
       /** As in the path. */
       track_id: z.uuid(),
+      /** The `version` of the track, for `If-Match`. */
+      track_version: z.int(),
       /** Length of the track in seconds; 0 before it is known. */
       duration: z.number(),
       /** Version of the format JSON Chapters. */
@@ -76,6 +78,7 @@ export const chapterOperations = defineOperations({
       [CHAPTER_TYPES.json]: ({ chapters, duration }: ChapterList) => chapterFile('json', chapters, duration),
       [CHAPTER_TYPES.vtt]: ({ chapters, duration }: ChapterList) => chapterFile('vtt', chapters, duration),
     },
+    etag: ({ track_version }: { track_version: number }) => track_version,
   },
   setChapters: {
     method: 'put',

@@ -116,6 +116,7 @@ describe('headers', () => {
         '/v1/collection/{collection_id}',
         '/v1/track/{track_id}',
         '/v1/playlist/{playlist_id}/track',
+        '/v1/track/{track_id}/chapters',
       ].map((path) => [path, ['ETag']]),
     )
   })

@@ -7,7 +7,7 @@ import type { Context, Handlers } from '../../context.ts'
 import { CHAPTERS_VERSION } from '../../contract/chapter_files.ts'
 import type { chapterOperations, Chapters } from '../../contract/chapters.ts'
 import { invalid, notFound } from '../../core/errors.ts'
-import { toChapter } from '../library/resource_fields.ts'
+import { toChapter, versionOf } from '../library/resource_fields.ts'
 import { findTrack, isOwnedByCaller, refresh, withId, writeTrack } from '../library/track.ts'
 import { isApplied } from '../library/version.ts'
 
@@ -36,14 +36,21 @@ async function writeChapters(
 export const chapterHandlers: Handlers<typeof chapterOperations> = {
   async getChapters({ params: { track_id } }, context) {
     const chapters = sql.raw(CHAPTERS).as('chapters') as SQL.Aliased<string>
+    const { duration, created_at, updated_at } = tracks
     const row = await context.db
-      .select({ duration: tracks.duration, chapters })
+      .select({ duration, created_at, updated_at, chapters })
       .from(tracks)
       .where(isOwnedByCaller(context, track_id))
       .get()
     if (!row) throw notFound('track')
     const list = JSON.parse(row.chapters) as StoredChapter[]
-    return { track_id, duration: row.duration, version: CHAPTERS_VERSION, chapters: list.map(toChapter) }
+    return {
+      track_id,
+      track_version: versionOf(row),
+      duration: row.duration,
+      version: CHAPTERS_VERSION,
+      chapters: list.map(toChapter),
+    }
   },
 
   async setChapters({ params: { track_id }, headers, body }, context) {

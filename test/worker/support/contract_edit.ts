@@ -10,7 +10,7 @@ export const editCases = {
     body: () => ({ version: '1.2.0', chapters: [{ startTime: 0, title: 'Opening' }] }),
     keys: { '': `${ENVELOPE} track_id track`, track: TRACK, 'track.chapters.0': 'startTime title' },
   },
-  getChapters: { keys: { '': `${ENVELOPE} track_id duration version chapters` } },
+  getChapters: { keys: { '': `${ENVELOPE} track_id track_version duration version chapters` } },
   deleteChapters: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
   getStats: {
     keys: {

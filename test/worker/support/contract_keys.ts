@@ -31,7 +31,7 @@ export const VARIANT = 'id name type format content_type bitrate index codec cha
 export const REPROCESS = 'state all total done failed started_at finished_at'
 export const SQUARE = 'type width height url'
 /** The fields of a playback in the specification, and those that we added: `list`, `chapters`, `chapter_files`, `files`. */
-export const PLAYBACK = 'track_id list chapters chapter_files cover_image track levels variants files'
+export const PLAYBACK = 'track_id list chapters chapter_files cover_image large_cover track levels variants files'
 export const TRACK_VARIANT = 'index content_type size bitrate duration'
 export const playbackAt = (at: string) => ({
   [`${at}cover_image`]: 'icon small regular',
