@@ -57,7 +57,8 @@ export function publicRefusal(url: URL, { own, bucket }: OwnHosts): string | nul
 export function sourceRefusal(text: string, hosts: OwnHosts, closedPorts: readonly number[] | null): string | null {
   const url = parse(text)
   if (!url) return 'must be a URL'
-  if (!closedPorts || url.protocol !== 'http:' || url.hostname !== '127.0.0.1') return publicRefusal(url, hosts)
+  if (!closedPorts || url.protocol !== 'http:') return publicRefusal(url, hosts)
+  if (url.hostname !== '127.0.0.1') return 'must begin with https://, or on this machine with http://127.0.0.1'
   if (url.username || url.password) return 'must not hold a name or a password'
   return closedPorts.includes(Number(url.port || 80)) ? 'must not be a port of this service' : null
 }
