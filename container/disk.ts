@@ -80,14 +80,14 @@ function bytesOf({ source, variants, early, max_duration }: TranscodeJob): numbe
 export type DiskSpace = 'now' | 'later' | 'not' | 'never'
 
 /** Checks whether there is enough free space for a job, in addition to the space that the running jobs still need. */
-export function checkSpace(workDir: string, job: TranscodeJob, running: TranscodeJob[]): DiskSpace {
+export function checkSpace(workDir: string, job: TranscodeJob, running: TranscodeJob[], imported = 0): DiskSpace {
   const { blocks, bavail, bsize } = statfsSync(workDir)
   const free = bavail * bsize
   const needed = requiredSpace(job)
   if (needed > blocks * bsize) return 'never'
   const used = running.map((other) => usedBy(join(workDir, `${JOB_PREFIX}${other.job_id}`)))
   const outstanding = running.map((other, i) => Math.max(0, bytesOf(other) - used[i]!))
-  if (needed + sum(outstanding) <= free) return 'now'
+  if (needed + sum(outstanding) + imported <= free) return 'now'
   return needed <= free + sum(used) ? 'later' : 'not'
 }
 

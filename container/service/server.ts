@@ -13,6 +13,7 @@ import { log } from '../log.ts'
 import { confine } from '../process/confine.ts'
 import { adviceOn, findTools } from '../process/ffmpeg.ts'
 import { killAll } from '../process/run.ts'
+import { outstandingBytes } from '../transfer/fetch_source.ts'
 import { createCovers } from './covers.ts'
 import { runImport } from './imports.ts'
 import { importSlots, Jobs, transcodeSlots } from './jobs.ts'
@@ -48,7 +49,7 @@ const jobs = new Jobs<TranscodeJob>(
       await rm(directory, { recursive: true, force: true })
     }
   },
-  (job, running) => checkSpace(workDir, job, running),
+  (job, running) => checkSpace(workDir, job, running, outstandingBytes()),
   transcodeSlots(slotSeconds),
 )
 const imports = new Jobs<ImportJob>(

@@ -82,6 +82,7 @@ export async function fetchSource(
     stretch: { startedAt: performance.now(), bytes: 0 },
   }
   let problem = unreachable('could not be reached')
+  running.add(state)
   try {
     let fruitless = 0
     for (let attempt = 1; attempt <= ATTEMPTS && fruitless < MAX_ATTEMPTS_WITHOUT_PROGRESS; attempt++) {
@@ -100,6 +101,7 @@ export async function fetchSource(
     }
     throw problem
   } finally {
+    running.delete(state)
     await state.file.close()
   }
 }
@@ -184,8 +186,16 @@ async function accept({ statusCode: status = 0, headers }: IncomingMessage, stat
   state.version = (etag && !etag.startsWith('W/') ? etag : headers['last-modified']) ?? null
   state.file_name = nameIn(headers['content-disposition'])
   if ((state.total ?? 0) > state.options.maxBytes) throw tooLarge(state.options.maxBytes)
-  await reserveSpace(state.path, (state.total ?? 0) - state.received + MARGIN)
+  await reserveSpace(state.path, outstandingBytes() + MARGIN)
+  // The time until the answer, and that of earlier attempts, is not a slow transfer.
+  state.stretch = { startedAt: performance.now(), bytes: 0 }
 }
+
+/** The fetches that run. */
+const running = new Set<Fetch>()
+/** Returns the bytes that running fetches will still write, as far as their servers state a length. */
+export const outstandingBytes = () =>
+  [...running].reduce((sum, { total, received }) => sum + Math.max(0, (total ?? 0) - received), 0)
 
 /** Whether a range reaches from a position to the end of the file (RFC 9110 §14.4). */
 function isRestOf(range: string | undefined, from: number): boolean {
@@ -212,7 +222,7 @@ async function append(state: Fetch, chunk: Buffer): Promise<void> {
     state.received += bytesWritten
   }
   const isDue = Math.floor(before / CHECK_EVERY) < Math.floor(state.received / CHECK_EVERY)
-  if (state.total === null && isDue) await reserveSpace(state.path, MARGIN)
+  if (state.total === null && isDue) await reserveSpace(state.path, outstandingBytes() + MARGIN)
 }
 
 /** Rejects web pages and other texts early. All other files are checked after they have been stored, like uploads. */

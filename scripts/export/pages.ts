@@ -107,8 +107,5 @@ export const indexPage = (title: string, collections: Entry[], playlists: Entry[
         <h1 dir="auto">${title}</h1>
         ${entries('Collections', collections)} ${entries('Playlists', playlists)}
       </main>
-      <p>
-        Exported from Tonearm on ${exported_at.slice(0, 10)}. The folder <a href="data">data</a> has all resources as
-        JSON, and <a href="SHA256SUMS">SHA256SUMS</a> the checksums of all files.
-      </p>`,
+      <p>Exported from Tonearm on ${exported_at.slice(0, 10)}.</p>`,
   )

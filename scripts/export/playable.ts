@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -19,6 +19,8 @@ import { type Entry, indexPage, playerPage } from './pages.ts'
 
 /** Files that are downloaded at once. */
 const AT_ONCE = 4
+/** The folder to publish. The folder `data` next to it has the addresses of all shares and webhooks, which listeners must not see. */
+const SITE = 'site'
 /** A player does not renew what ends so late. */
 const NEVER = '9999-12-31T23:59:59.000Z'
 
@@ -65,7 +67,7 @@ const sizeOf = async (path: string) => (await stat(path).catch(() => null))?.siz
 
 /** Downloads a file, unless it exists with its size. */
 async function download(job: Export, url: string, name: string): Promise<void> {
-  const path = join(job.to, name)
+  const path = join(job.to, SITE, name)
   const response = await patiently(url, () => ({}))
   if (!response.ok || !response.body) throw new Fault(`${name}: the storage responded with ${response.status}`)
   const size = Number(response.headers.get('content-length'))
@@ -81,34 +83,31 @@ async function download(job: Export, url: string, name: string): Promise<void> {
   }
   job.files++
   job.bytes += size
-  job.progress(() => `${job.files} files, ${bytesText(job.bytes)}`)
+  job.progress(() => `${job.files} files of tracks and covers, ${bytesText(job.bytes)}`)
 }
 
-/** The last part of a URL's path, such as `aac-160.m4a`. */
-const nameIn = (url: string) => decodeURIComponent(new URL(url).pathname.split('/').at(-1)!)
+/** The last two parts of a URL's path, of which the first is that of the job: a file that was made again has another name. */
+const nameIn = (url: string) => decodeURIComponent(new URL(url).pathname).split('/').slice(-2).join('-')
 
-/** Downloads the files and covers of a play view. Returns the view with URLs that are relative to a page. */
+/** Downloads the files and covers of a play view. Returns the view with URLs that are relative to a page, and without those that need the service. */
 async function take(job: Export, view: View): Promise<View> {
   const folder = `media/${view.track_id}`
   const wanted = new Map<string, string>()
-  const local = ({ url }: { url: string }, name: string) => {
-    wanted.set(`${folder}/${name}`, url)
-    return { url: `../${folder}/${name}` }
+  const local = <T extends { url: string }>(file: T): T => {
+    const name = `${folder}/${nameIn(file.url)}`
+    wanted.set(name, file.url)
+    return { ...file, url: `../${name}` }
   }
-  const variants = view.variants.map((file) => ({ ...file, ...local(file, nameIn(file.url)) }))
-  const cover_image = Object.fromEntries(
-    Object.entries(view.cover_image).map(([size, image]) => [
-      size,
-      { ...image, ...local(image, `cover-${nameIn(image.url)}`) },
-    ]),
-  ) as View['cover_image']
-  await forEachAtOnce([...wanted], AT_ONCE, ([name, url]) => download(job, url, name))
-  return {
+  const { icon, small, regular } = view.cover_image
+  const taken = {
     ...view,
-    variants,
-    cover_image,
-    play_session: { ...view.play_session, expires_at: NEVER, is_downloadable: false },
+    variants: view.variants.map(local),
+    cover_image: { icon: local(icon), small: local(small), regular: local(regular) },
+    large_cover: view.large_cover && local(view.large_cover),
+    chapter_files: null,
   }
+  await forEachAtOnce([...wanted], AT_ONCE, ([name, url]) => download(job, url, name))
+  return taken
 }
 
 /**
@@ -143,12 +142,17 @@ async function writePlayer(
   }
   const tracks = session.tracks.filter((track) => views.has(track.id))
   const [first] = views.values()
-  if (!first) return null
-  const { heard_token: _, api_request_id: __, ...rest } = session
-  const play_session = first.play_session
-  const page = { ...rest, play_session, tracks, first_track: first, views: [...views.values()] }
+  if (!first) {
+    if (session.tracks.length === 0) job.missing.push(`${title}: it has no tracks`)
+    return null
+  }
+  // A made-up id takes the place of the session's, with which every reader of the page could play from the service for a day.
+  const play_session = { ...first.play_session, id: randomUUID(), expires_at: NEVER, is_downloadable: false }
+  const shown = [...views.values()].map((view) => ({ ...view, play_session_id: play_session.id, play_session }))
+  const { list } = session
+  const page = { play_session_id: play_session.id, play_session, list, tracks, first_track: shown[0], views: shown }
   const folder = `${scope}s`
-  await write(join(job.to, folder, `${id}.html`), playerPage(title, page))
+  await write(join(job.to, SITE, folder, `${id}.html`), playerPage(title, page))
   const count = tracks.length === 1 ? '1 recording' : `${tracks.length} recordings`
   return {
     href: `${folder}/${id}.html`,
@@ -162,11 +166,11 @@ async function writePlayer(
 async function copyPlayer({ to }: Export): Promise<void> {
   if (!process.env.TONEARM_BUILT) await buildPublic()
   const built = join(import.meta.dirname, '../../dist/public')
-  await write(join(to, 'elements/player.classic.js'), await bundleClassicPlayer())
+  await write(join(to, SITE, 'elements/player.classic.js'), await bundleClassicPlayer())
   const modules = ['elements/player.js']
   for (const name of modules) {
     const code = await readFile(join(built, name), 'utf8')
-    await write(join(to, name), code.replace(/^\/\/# sourceMappingURL=.*$/m, ''))
+    await write(join(to, SITE, name), code.replace(/^\/\/# sourceMappingURL=.*$/m, ''))
     for (const [, found] of code.matchAll(/["'](?:\.\.\/assets|\.)\/([\w-]+\.js)["']/g))
       if (!modules.includes(`assets/${found}`)) modules.push(`assets/${found}`)
   }
@@ -242,6 +246,9 @@ export async function exportPlayable(base_url: string, api_key: string, to: stri
     fetch: (url, init) => patiently(url as string, () => init as RequestInit & { duplex?: 'half' }, false),
   })
   const job: Export = { client, to, files: 0, bytes: 0, missing: [], progress: progressPrinter() }
+  await fetch(`${base_url}/v1/limits`, { signal: AbortSignal.timeout(10_000) }).catch(() => {
+    throw new Fault(`Nothing answers at ${base_url}. Set --url, or PORT for npm start`)
+  })
   await mkdir(to, { recursive: true })
   await copyPlayer(job)
   const { collections, playlists, organization } = await writeResources(job)
@@ -254,10 +261,10 @@ export async function exportPlayable(base_url: string, api_key: string, to: stri
     return found
   }
   const pagesOf = [await entries('collection', collections), await entries('playlist', playlists)] as const
-  await write(join(to, 'index.html'), indexPage(organization.name, ...pagesOf, new Date().toISOString()))
+  await write(join(to, SITE, 'index.html'), indexPage(organization.name, ...pagesOf, new Date().toISOString()))
   await writeChecksums(job)
   for (const line of job.missing) console.log(`left out: ${line}`)
   console.log(
-    `${job.files} files, ${bytesText(job.bytes)}, in ${to}. Open ${join(to, 'index.html')}, or copy the folder to any web space.`,
+    `${job.files} files of tracks and covers, ${bytesText(job.bytes)}. Open ${join(to, SITE, 'index.html')}, or copy the folder ${join(to, SITE)} to any web space.`,
   )
 }

@@ -28,6 +28,14 @@ const COLUMNS = new Map(
     }),
 )
 
+/** The form of columns that become parts of paths (src/adapters/bucket/track_paths.ts), which must not lead to another folder. */
+const PATH_PARTS: Record<string, RegExp> = {
+  index: /^\w+$/,
+  folder_id: /^[\da-f-]{36}$/,
+  source_suffix: /^(\.[\da-z]{9}\w{6})?$/,
+  upload_suffix: /^(\.[\da-z]{9}\w{6})?$/,
+}
+
 /** The columns of the rows of `Listening` objects (src/resources/operator/backup_listening.ts). */
 const LISTENING = ['organization_id', 'shard', 'name', 'row']
 
@@ -80,6 +88,9 @@ export function faultOfRow(table: string, row: Row, organization_id: string): st
   for (const [name, column] of columns) {
     const problem = faultOfValue(column, row[name])
     if (problem !== null) return `has a column ${name} that ${problem}`
+    const part = table === 'tracks' && PATH_PARTS[name]
+    if (part && row[name] !== null && !part.test(String(row[name])))
+      return `has a column ${name} that is no part of a path`
   }
   return null
 }

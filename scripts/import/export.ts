@@ -86,6 +86,7 @@ ${service.base_url} has the organization ${JSON.stringify(organization.name)} ($
       `The server key ${JSON.stringify(key.title)} (${key.id}) has a new secret, shown only now: ${key.secret}`,
     )
   await reportSecrets(store, manifest, key?.id)
+  await service.call('close', { organization_id, backup_id })
 }
 
 async function discard(url: string | undefined, store: Store): Promise<void> {

@@ -24,9 +24,12 @@ const base64url = (bytes: Uint8Array) =>
 
 const part = (value: object) => base64url(encoder.encode(JSON.stringify(value)))
 
+/** Seconds. */
+const LONGEST = 86_400
+
 /**
  * Returns the token of a play session, which works wherever the service accepts the id of one. `secret` is that of a signing key. Throws a `TypeError`
- * for any other secret.
+ * for any other secret, and a `RangeError` if the session would last longer than a day.
  *
  * @example
  * ```ts
@@ -39,6 +42,7 @@ export async function signPlaySession(secret: string, session: SignedSession): P
   const kid = /^ta_sg_([0-9A-Za-z]+\.[\da-f-]{36})_[0-9A-Za-z]{49}$/.exec(secret)?.[1]
   if (!kid) throw new TypeError('The secret must be that of a signing key, ta_sg_…')
   const { expires_in = 3600, ...claims } = session
+  if (!(expires_in > 0 && expires_in <= LONGEST)) throw new RangeError(`expires_in must be 1 to ${LONGEST} seconds`)
   const iat = Math.floor(Date.now() / 1000)
   const payload = { ...claims, iat, exp: iat + Math.floor(expires_in), jti: crypto.randomUUID() }
   const text = `${part({ alg: 'HS256', typ: 'JWT', kid })}.${part(payload)}`

@@ -28,7 +28,7 @@ export const ApiKey = named('ApiKey', {
   playlist_id: z.uuid().nullable(),
   /** Indexes of the variants that sessions created with this key may play; null allows all variants. */
   variants: z.array(z.string()).nullable(),
-  /** Whether sessions of a player key may be downloadable. */
+  /** Whether sessions of a player or signing key may be downloadable. */
   is_downloadable: z.boolean(),
   /** Origins of the pages that may use the key; null for all. */
   allowed_origins: z.array(z.string()).nullable(),
@@ -74,7 +74,7 @@ export const ApiKeyUpdate = z.strictObject({
   variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))
     .nullable()
     .optional(),
-  /** Whether sessions of a player key may be downloadable; false by default. */
+  /** Whether sessions of a player or signing key may be downloadable; false by default. */
   is_downloadable: z.boolean().optional(),
   /** Origins of the pages that may use the key, such as `https://www.example.com`; null, the default, allows all. */
   allowed_origins: unique(z.array(Origin).min(1).max(MAX_ORIGINS)).nullable().optional(),
@@ -91,11 +91,11 @@ export const ApiKeyCreate = ApiKeyUpdate.extend({
   title: RequiredTitle,
   /** Determines the permissions of the key, and cannot change. */
   type: KeyType,
-  /** Binds a player or uploader key to this collection. */
+  /** Binds a player, signing or uploader key to this collection. */
   collection_id: Id.nullable().optional(),
-  /** Binds a player key to this track. */
+  /** Binds a player or signing key to this track. */
   track_id: Id.nullable().optional(),
-  /** Binds a player key to this playlist. */
+  /** Binds a player or signing key to this playlist. */
   playlist_id: Id.nullable().optional(),
 })
 
@@ -113,7 +113,7 @@ const apiKeyResponse = ok({
   api_key: ApiKey,
 })
 const withSecret = apiKeyResponse.extend({
-  /** Send it as `Authorization: Bearer …`. It is returned only once, because the service stores only its hash. */
+  /** Send it as `Authorization: Bearer …`; that of a signing key signs tokens instead. It is returned only once, because the service stores only its hash. */
   secret: z.string(),
 })
 

@@ -65,6 +65,8 @@ export const BackupRequest = z.discriminatedUnion('action', [
     /** The row of the organization that is imported. It is inserted last. */
     organization: Row.optional(),
   }),
+  /** Ends an import. The command has shown the secret that `finish` returned; until then, `finish` may be repeated for another one. */
+  z.strictObject({ action: z.literal('close'), organization_id: z.uuid(), backup_id }),
   /** Deletes what an unfinished import has inserted. */
   z.strictObject({ action: z.literal('discard'), organization_id: z.uuid() }),
   /** Resumes the webhook endpoints that a restore has paused. */
@@ -112,6 +114,7 @@ export interface BackupAnswers {
     /** The server key of an imported organization that has got a new secret, because the secrets are not imported. */
     key?: { id: string; title: string; secret: string } | null
   }
+  close: object
   discard: object
   resume: { resumed: number }
 }

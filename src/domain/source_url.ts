@@ -8,6 +8,7 @@ import { sourceUrls } from '../adapters/db/schema/source_urls.ts'
 import type { System } from '../context.ts'
 import { MAX_STRING, MULTIPART_TTL } from '../contract/facts.ts'
 import { ownHosts, sourceRefusal } from '../contract/public_url.ts'
+import { oneLine } from '../contract/text.ts'
 import { invalid } from '../core/errors.ts'
 import { sendJob } from './jobs.ts'
 import { insertImport } from './transcode/queue.ts'
@@ -50,7 +51,7 @@ function nameInUrl(url: string): string | null {
   } catch {
     // A name with a broken escape is used as it is.
   }
-  return /.\.[a-z0-9]{2,5}$/i.test(name) ? name.slice(-MAX_STRING) : null
+  return /.\.[a-z0-9]{2,5}$/i.test(name) ? oneLine(name).slice(-MAX_STRING).toWellFormed() : null
 }
 
 /** Returns the file that is fetched for a new track; null for an upload. Throws 400 if the URL is refused. */

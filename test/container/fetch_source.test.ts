@@ -207,6 +207,12 @@ describe('a download', () => {
     }
   })
 
+  it('does not count the time until the answer as a slow transfer', async () => {
+    const limits = { ...LIMITS, leastRate: 1e6, rateSeconds: 0.2 }
+    const ready = new Promise<void>((resolve) => setTimeout(resolve, 600))
+    expect(await outcomeOf(serve({ ready }), { limits })).toEqual(whole)
+  })
+
   it('ends when an endless body takes too long or is too slow', async () => {
     const url = serve({ drip: 1, chunked: true })
     const late = { code: 'source_timeout', retryable: false, message: expect.stringContaining('within 0.5 seconds') }

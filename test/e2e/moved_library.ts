@@ -136,6 +136,9 @@ export function editsOf({ organization_id, collection_id }: MovedLibrary, strang
     ['tracks', set({ info: '{' }), 'has a column info that is no JSON'],
     ['tracks', set({ created_at: 'now' }), 'has a column created_at that is no integer'],
     ['tracks', set({ secret: '1' }), 'has the column "secret"'],
+    ['tracks', set({ source_suffix: `/../../../${other}/a` }), 'has a column source_suffix that is no part of a path'],
+    ['tracks', set({ upload_suffix: '/../a' }), 'has a column upload_suffix that is no part of a path'],
+    ['tracks', set({ index: '..' }), 'has a column index that is no part of a path'],
     [
       'tracks',
       (row) => (row.files === null ? undefined : { ...row, folder_id: other }),

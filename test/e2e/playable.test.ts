@@ -12,8 +12,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { exportPlayable } from '../../scripts/export/playable.ts'
 import type { TonearmPlayer } from '../../src/elements/player/index.ts'
+import { makeImage } from '../support/audio.ts'
 import { setUp, type Workspace } from './player_setup.ts'
-import { must } from './steps.ts'
+import { bytes, must, send, untilCovered } from './steps.ts'
 
 /** `npm run export -- --playable` writes a folder that plays without the service, from a plain file server and from the disk. */
 
@@ -29,6 +30,13 @@ beforeAll(async () => {
   const album = await workspace.anAlbum(Object.fromEntries(PLAYED.map((name) => [name, { seconds: 1 }])))
   const { collection_id, track_ids } = album
   await must(server.put('/v1/collection/{collection_id}', { params: { collection_id }, body: { title: TITLE } }))
+  const { collection_cover_upload } = await must(
+    server.post('/v1/collection/{collection_id}/cover', { params: { collection_id } }),
+  )
+  await send(collection_cover_upload, bytes(await makeImage('jpeg', 1500, 1500)))
+  await untilCovered(server, track_ids[0]!)
+  const chapters = { version: '1.2.0' as const, chapters: [{ startTime: 0, title: 'A part' }] }
+  await must(server.put('/v1/track/{track_id}/chapters', { params: { track_id: track_ids[0]! }, body: chapters }))
   const { playlist_id } = await must(server.post('/v1/playlist', { body: { title: 'Mixed' } }))
   const params = { playlist_id }
   await must(server.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids: track_ids.slice(1) } }))
@@ -44,7 +52,7 @@ afterAll(async () => {
 /** A file server that knows nothing but files and ranges. */
 async function serve() {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const path = join(to, decodeURIComponent(new URL(request.url!, 'http://host').pathname))
+    const path = join(to, 'site', decodeURIComponent(new URL(request.url!, 'http://host').pathname))
     const found = await stat(path).catch(() => null)
     if (!found?.isFile()) return void response.writeHead(404).end()
     const types: Record<string, string> = {
@@ -103,7 +111,7 @@ test('plays all tracks in a row from a file server and from the disk, without a 
   const server = await serve()
   const expected = { titles: PLAYED, heading: TITLE, problems: [] }
   expect(await playAll(server.origin)).toEqual(expected)
-  expect(await playAll(pathToFileURL(to).href)).toEqual(expected)
+  expect(await playAll(pathToFileURL(join(to, 'site')).href)).toEqual(expected)
   await server.close()
 })
 
@@ -119,4 +127,8 @@ test('has checksums, every resource, and no secret', async () => {
     to,
   ]).catch((error: { stdout: string }) => error)
   expect(stdout).toBe('')
+  const site = await promisify(execFile)('grep', ['-rlE', '127\\.0\\.0\\.1|localhost', join(to, 'site')]).catch(
+    (error: { stdout: string }) => error,
+  )
+  expect(site.stdout.split('\n').filter((name) => !name.endsWith('.js'))).toEqual([''])
 })

@@ -37,6 +37,8 @@ class TonearmError(Exception):
         self.docs_url: str | None = body.get("docs_url")
         """The URL of the paragraph about the code in the documentation of the service."""
         self.quota: dict[str, Any] | None = body.get("quota")
+        self.current: dict[str, Any] | None = body.get("current")
+        """The resource as it is now, after a change with another `if_match`."""
         self.reason: str | None = body.get("reason")
         """Why a listening report was refused, as in the statistics."""
         self.storage_code: str | None = body.get("storage_code")

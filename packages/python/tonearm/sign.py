@@ -25,12 +25,14 @@ def sign_play_session(
 ) -> str:
     """Returns the token of a play session, which works wherever the service accepts the id of one.
 
-    `secret` is that of a signing key; any other raises `ValueError`. `expires_in` is in seconds, a day at most. Everyone
-    who has the token can read `listener`, your pseudonym for the listener.
+    `secret` is that of a signing key; any other raises `ValueError`. `expires_in` is in seconds, a day at most; more raises
+    `ValueError` too. Everyone who has the token can read `listener`, your pseudonym for the listener.
     """
     found = re.fullmatch(r"ta_sg_([0-9A-Za-z]+\.[\da-f-]{36})_[0-9A-Za-z]{49}", secret)
     if not found:
         raise ValueError("The secret must be that of a signing key, ta_sg_…")
+    if not 0 < expires_in <= 86_400:
+        raise ValueError("expires_in must be 1 to 86400 seconds")
     now = int(time.time())
     limits = {"variants": variants and list(variants), "is_downloadable": is_downloadable, "listener": listener}
     claims: dict[str, Any] = {"scope": scope, "id": id, "iat": now, "exp": now + int(expires_in), "jti": str(uuid.uuid4())}

@@ -12,7 +12,10 @@ export const PAUSED = 9_000_000_000_000_000
  * sweep does not check uploads before the organization exists, and no request finds a share by its hidden slug.
  */
 const IMPORTED: Record<string, Record<string, string>> = {
-  tracks: { next_check_at: `iif(${field('awaiting_upload')}, ${PAUSED}, ${field('next_check_at')})` },
+  tracks: {
+    ...RESTORED.tracks,
+    next_check_at: `iif(${field('awaiting_upload')}, ${PAUSED}, ${field('next_check_at')})`,
+  },
   api_keys: { hash: 'lower(hex(randomblob(32)))' },
   webhook_endpoints: { ...RESTORED.webhook_endpoints, secret: `''` },
   shares: { slug: `(${field('id')}) || ':' || (${field('slug')})` },

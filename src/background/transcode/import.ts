@@ -112,6 +112,12 @@ async function followEvents(
     if (event.type === 'error') return afterError(system, job, event.error)
     if (event.type === 'imported') {
       const { size, parts, file_name } = event
+      // A file that was sent to the upload URL meanwhile is used instead; joining the parts would replace it.
+      if (!(await findSource(system, job)) || (await findFile(system.env, job.payload.path))) {
+        await abortOutputs(system.env, uploads)
+        await finishImport(system, job)
+        return DONE
+      }
       await nameTrack(system, job, file_name)
       if (await joinOutputs(system.env, uploads, [{ index: 'source', size, parts }])) {
         await finishImport(system, job)

@@ -109,10 +109,12 @@ export function mountPages(app: Hono<AppEnv>, cache: IsolateCache): void {
       readNearest(c.env, (client) => linkPreview(contextOf(c, LISTENER, cache, client), slug)),
     )
     const size = c.req.query('size')
-    const picture = Object.values(embed.cover_image).find(({ type }) => type === size) ?? embed.card_image
+    const sized = Object.values(embed.cover_image).find(({ type }) => type === size)
+    const picture = sized ?? embed.card_image
     c.header('cache-control', 'no-store')
     // Directories of podcasts ask with HEAD first, which a URL that is signed for GET refuses.
-    const stored = c.req.method === 'HEAD' && embed.card_path !== null && (await c.env.MEDIA.head(embed.card_path))
+    const stored =
+      c.req.method === 'HEAD' && !sized && embed.card_path !== null && (await c.env.MEDIA.head(embed.card_path))
     if (!stored) return c.redirect(picture.url)
     const headers = { 'content-type': 'image/jpeg', 'content-length': String(stored.size), etag: stored.httpEtag }
     return c.body(null, 200, headers)

@@ -5,7 +5,7 @@ import { contentTypeOf, type FileType, findShareFile } from '../../resources/sha
 import { HEADERS } from '../answer.ts'
 import { limitReading } from '../auth/limit_rate.ts'
 import type { ListenerRequest } from '../listen/answer_listener.ts'
-import { readNearest } from '../listen/read_nearest.ts'
+import { readPrimary } from '../listen/read_nearest.ts'
 import { normalizeSlug } from './share_page.ts'
 
 /**
@@ -67,7 +67,8 @@ export async function answerFile(
   const link = { slug, track_id, type: type as FileType }
   const now = Date.now()
   const { share, track, file } = await limitReading(request, cache, `share:${slug}`, () =>
-    readNearest(env, (db) => findShareFile(db, now, link)),
+    // The primary, because the links of a revoked share end at once.
+    readPrimary(env.DB, (db) => findShareFile(db, now, link)),
   )
   const { organization_id, scope, resource_id: id } = share
   request.set('organization_id', organization_id)

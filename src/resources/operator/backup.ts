@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import { type BackupAnswers, type BackupRequest, MAX_OBJECTS, MAX_ROWS } from '../../contract/backup.ts'
 import { invalid } from '../../core/errors.ts'
 import { LISTENING, readListening } from './backup_listening.ts'
-import { discardImport, finishImport, insertImported, ownPaths, startImport } from './import.ts'
+import { closeImport, discardImport, finishImport, insertImported, ownPaths, startImport } from './import.ts'
 import { finishRestore, insertRestored, readRestore, requireRestore, resumeEndpoints, startRestore } from './restore.ts'
 
 /**
@@ -93,6 +93,7 @@ const actions: Actions = {
 
   finish: async (context, { organization_id, ...request }) =>
     organization_id ? finishImport(context, { organization_id, ...request }) : finishRestore(context, request),
+  close: closeImport,
   discard: discardImport,
   resume: resumeEndpoints,
 }

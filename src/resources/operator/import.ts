@@ -50,7 +50,8 @@ const exists = async ({ $client }: Database, organization_id: string) =>
 /** Throws if a path is not one of the organization. */
 export function ownPaths(organization_id: string, paths: string[]): void {
   const prefixes = organizationPrefixes(organization_id)
-  const other = paths.find((path) => !prefixes.some((prefix) => path.startsWith(prefix)))
+  const isOwn = (path: string) => prefixes.some((prefix) => path.startsWith(prefix)) && !/\/\.{0,2}\//.test(path)
+  const other = paths.find((path) => !isOwn(path))
   if (other !== undefined) throw invalid('paths', `${other} is not a path of the organization`)
 }
 
@@ -98,7 +99,10 @@ export async function insertImported({ db, env, cache }: Context, request: Input
   }
 }
 
-/** Checks that all rows are there, then inserts the organization, and repairs it. Everything after its row may be repeated. */
+/**
+ * Checks that all rows are there, then inserts the organization, repairs it and opens a key. May be repeated until the import is closed, because its response, which has the
+ * only working secret, may be lost.
+ */
 export async function finishImport(context: Context, request: Input<'finish'>): Promise<BackupAnswers['finish']> {
   const { db } = context
   const { backup_id, organization_id, organization, counts } = request
@@ -113,10 +117,16 @@ export async function finishImport(context: Context, request: Input<'finish'>): 
     sql`update tracks set next_check_at = 0 where organization_id = ${organization_id} and next_check_at = ${PAUSED}`,
   )
   const key = await openFirstKey(context, organization_id)
-  await db.delete(heartbeats).where(isUnfinished(organization_id))
   context.cache.keys.evictOrganization(organization_id)
   context.invalidate(organization_id)
   return { after: null, queued, key }
+}
+
+/** Ends an import, which can then no longer be repeated. */
+export async function closeImport({ db }: Context, { organization_id, backup_id }: Request<'close'>) {
+  await requireRestore(db, backup_id, organization_id)
+  await db.delete(heartbeats).where(isUnfinished(organization_id))
+  return {}
 }
 
 /** Gives the oldest server key that never expires a new secret, because no secret works for an imported organization. */

@@ -174,7 +174,10 @@ export const playHandlers: Handlers<typeof playOperations> = {
       params.play_track_id,
     )
     if (!session.is_downloadable) {
-      throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')
+      throw new ApiError(
+        'download_not_allowed',
+        'This play session was created without is_downloadable, or with a key that does not allow it',
+      )
     }
     // Files of a track that is still being processed cannot be downloaded.
     if (is_preliminary) throw notReady(track.status)

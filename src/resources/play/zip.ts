@@ -81,7 +81,10 @@ export async function findEntries(
 export async function findZip(context: Context, play_session_id: string, wanted?: string) {
   const session = await findSession(context, play_session_id)
   if (!session.is_downloadable) {
-    throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')
+    throw new ApiError(
+      'download_not_allowed',
+      'This play session was created without is_downloadable, or with a key that does not allow it',
+    )
   }
   if (wanted !== undefined && !session.variants.includes(wanted)) throw notFound('variant')
   const order = [...(wanted === undefined ? [] : [wanted]), ...session.variants]

@@ -13,7 +13,7 @@ import {
   trackRow,
   untilUnfollowed,
 } from '../support/fixtures.ts'
-import { anImport, eventsOf, fetching, sealedUrls, storeSource, transcode } from '../support/imports.ts'
+import { AUDIO, anImport, eventsOf, fetching, sealedUrls, storeSource, transcode } from '../support/imports.ts'
 import { errorEvent, eventStream, openStream, startTranscoder, stopTranscoder } from '../support/transcoder.ts'
 
 /** The job that fetches the file of a track (docs/decisions/0127). */
@@ -113,6 +113,22 @@ describe('an import', () => {
     await eventually(async () => (await work.read()).status === 'ready')
     expect(cancelled).toContain(work.job_id)
     expect(await work.job()).toMatchObject({ state: 'done' })
+  })
+
+  it('ends without its parts if a file was sent to the upload URL just before', async () => {
+    const work = await anImport(tenant)
+    const { upload_path } = await trackRow(work.track.id)
+    startTranscoder({
+      async fetchSource(job) {
+        const event = await storeSource(job, 'RIFF\0the other file')
+        await env.MEDIA.put(upload_path, AUDIO)
+        return eventStream(event)
+      },
+      transcode,
+    })
+    expect(await work.run()).toMatchObject({ state: 'done' })
+    await eventually(async () => (await work.read()).status === 'ready')
+    expect(await (await env.MEDIA.get(upload_path))!.text()).toBe(AUDIO)
   })
 
   it('that fails leaves a track that waits for a newer upload', async () => {
