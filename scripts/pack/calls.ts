@@ -17,11 +17,13 @@ const UNNAMED = { Analysis, Loudness }
 
 /** Returns the declarations that replace `src/contract` in the packages. */
 export function contractTypes(): string {
-  const settings = { io: 'output', uri: (id: string) => id, unrepresentable: 'any' } as const
-  const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
+  const settings = { uri: (id: string) => id, unrepresentable: 'any' } as const
+  const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'output', ...settings })
+  const { schemas: sent } = z.toJSONSchema(z.globalRegistry, { io: 'input', ...settings })
+  const requests = namesInRequests()
   // `ErrorCode` is declared below, with the meanings of the codes.
   const named = Object.entries(schemas).flatMap(([name, schema]) =>
-    name === 'ErrorCode' ? [] : declaration(name, schema),
+    name === 'ErrorCode' ? [] : declaration(name, requests.has(name) ? sent[name]! : schema),
   )
   const unnamed = Object.entries(UNNAMED).map(([name, schema]) => declaration(name, toSchema(schema, 'output')))
   const codes = Object.entries(ERROR_MEANINGS).map(([code, meaning]) => `  /** ${meaning} */\n  ${code}: unknown`)
@@ -33,6 +35,16 @@ export function contractTypes(): string {
     `interface Codes {\n${codes.join('\n')}\n}\n/** Every error code of the API. */\nexport type ErrorCode = keyof Codes`,
     `/** Every operation with its request and response. */\nexport interface Calls {\n${calls.join('\n')}\n}\n`,
   ].join('\n\n')
+}
+
+/** Returns the names of the schemas in bodies that no response has. A client may leave out their fields with a default. */
+function namesInRequests(): Set<string> {
+  const namesIn = (list: Json[]) =>
+    new Set([...JSON.stringify(list).matchAll(/"#\/\$defs\/(\w+)"/g)].map(([, name]) => name!))
+  const all: Operation[] = Object.values(operations)
+  const received = namesIn(all.map(({ response }) => toSchema(response, 'output')))
+  const sent = namesIn(all.flatMap(({ body }) => (body ? [toSchema(body, 'input')] : [])))
+  return new Set([...sent].filter((name) => !received.has(name)))
 }
 
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {

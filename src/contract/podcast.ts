@@ -4,7 +4,7 @@
  */
 
 /** Apple's categories (Podcasts Connect, Apple Podcasts categories), each with its subcategories. */
-const APPLE_CATEGORIES: Record<string, string> = {
+const APPLE_CATEGORIES = {
   Arts: 'Books, Design, Fashion & Beauty, Food, Performing Arts, Visual Arts',
   Business: 'Careers, Entrepreneurship, Investing, Management, Marketing, Non-Profit',
   Comedy: 'Comedy Interviews, Improv, Stand-Up',
@@ -26,10 +26,19 @@ const APPLE_CATEGORIES: Record<string, string> = {
   Technology: '',
   'True Crime': '',
   'TV & Film': 'After Shows, Film History, Film Interviews, Film Reviews, TV Reviews',
-}
+} as const
 
 /** Separates a category from its subcategory. */
 export const SUBCATEGORY = ' > '
+
+/** The names in a list that commas separate. */
+type Names<List extends string> = List extends `${infer Name}, ${infer Others}`
+  ? Name | Names<Others>
+  : Exclude<List, ''>
+type Categories = typeof APPLE_CATEGORIES
+export type PodcastCategory = {
+  [C in keyof Categories]: C | `${C} > ${Names<Categories[C]>}`
+}[keyof Categories]
 
 /** All values of `category`: `Arts`, `Arts > Books`, … */
 export const PODCAST_CATEGORIES = Object.entries(APPLE_CATEGORIES).flatMap(([category, list]) => [
@@ -38,7 +47,7 @@ export const PODCAST_CATEGORIES = Object.entries(APPLE_CATEGORIES).flatMap(([cat
     .split(', ')
     .filter(Boolean)
     .map((name) => category + SUBCATEGORY + name),
-])
+]) as PodcastCategory[]
 
 /** Minimum edge length of a cover in pixels, and maximum bytes of the text about a podcast (Podcasts Connect Help, RSS show tags). */
 export const MIN_PODCAST_COVER = 1400

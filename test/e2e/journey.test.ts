@@ -9,7 +9,7 @@ import { keys, must, play, send, bytes, settle, upload, words } from './steps.ts
 
 const SECONDS = 4
 const TRACK = words(
-  'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags created_at updated_at version chapters file_tags edited_tags',
+  'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags created_at updated_at version chapters file_tags edited_tags episode',
 )
 const LISTED = TRACK.filter(
   (key) =>
@@ -68,7 +68,7 @@ describe.concurrent('uploaded audio becomes playable', () => {
     expect(keys(session.play_session)).toEqual(fields)
     const listed = words('id index duration order player_title player_subtitle player_color')
     expect(session.tracks.map(keys)).toEqual([listed])
-    const playback = words('track_id list chapters cover_image large_cover track levels variants')
+    const playback = words('track_id list chapters chapter_files cover_image large_cover track levels variants files')
     expect(keys(session.first_track ?? {})).toEqual(playback)
     expect(keys(view)).toEqual([...playback, ...words('ok play_session play_session_id heard_token')].toSorted())
     expect(keys(view.play_session)).toEqual(words('id variants is_downloadable expires_at'))

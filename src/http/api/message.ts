@@ -12,6 +12,7 @@ const KINDS: Record<string, string> = {
   string: 'a string',
 }
 const FORMATS: Record<string, string> = {
+  email: 'an email address, such as podcast@example.com',
   date: 'a date such as 2027-01-31',
   datetime: 'a date and time such as 2027-01-31T00:00:00Z',
   uuid: 'a UUID',

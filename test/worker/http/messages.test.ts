@@ -45,6 +45,8 @@ const PLAIN = [
   'position',
   'tags.track_number',
   'tags.disc_number',
+  'episode.season',
+  'episode.number',
   'sequence',
   'first',
 ]

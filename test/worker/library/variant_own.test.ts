@@ -31,6 +31,7 @@ describe('a custom variant', () => {
       name: 'MP3 320',
       type: 'transcode',
       format: 'mp3',
+      content_type: 'audio/mpeg',
       bitrate: 320,
       index: 'mp3-320',
       codec: 'mp3',

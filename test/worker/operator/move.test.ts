@@ -54,7 +54,9 @@ const finish = (organization_id: string, tables: Tables) =>
 async function importAll(organization_id: string, tables: Tables) {
   await start(organization_id)
   await insertAll(organization_id, tables)
-  return finish(organization_id, tables)
+  const finished = await finish(organization_id, tables)
+  await act('close', { organization_id, backup_id })
+  return finished
 }
 
 /** Returns the status of the page of a share. */

@@ -1,4 +1,4 @@
-import type { FeedProblemCode } from '../../../contract/podcast.ts'
+import type { FeedProblemCode, PodcastCategory } from '../../../contract/podcast.ts'
 import type { ShareLink } from '../../base/api.ts'
 import { text } from '../../base/text.ts'
 
@@ -33,7 +33,7 @@ export const feedDraft = (feed: Feed | null | undefined): FeedDraft => ({
 export const feedSettings = (
   { type, explicit, block, ...texts }: FeedDraft,
   before: Feed | null | undefined,
-): Feed => ({
+): Feed & { category: PodcastCategory | null } => ({
   locked: before?.locked ?? true,
   medium: before?.medium ?? 'podcast',
   type,
@@ -42,7 +42,8 @@ export const feedSettings = (
   author: texts.author.trim() || null,
   email: texts.email.trim() || null,
   language: texts.language.trim() || null,
-  category: texts.category || null,
+  // The field offers no other values.
+  category: (texts.category || null) as PodcastCategory | null,
   link: texts.link.trim() || null,
   copyright: texts.copyright.trim() || null,
 })
