@@ -21,15 +21,23 @@ const HEADERS = {
   'content-security-policy': "default-src 'none'",
 }
 
+/** Number of episodes for which the response of a feed counts as another request, so that one address cannot keep the primary database busy. */
+const EPISODES_PER_REQUEST = 50
+
 /** Reads from the primary database, because a replica may still have a share that was revoked. */
 const read = <T>(
   c: Request<AppEnv>,
   cache: IsolateCache,
   slug: string,
   load: (context: Context<Client>) => Promise<T>,
+  timesOf?: (answer: T) => number,
 ) =>
-  limitReading(c, cache, `share:${slug}`, () =>
-    readPrimary(c.env.DB, (client) => load(contextOf(c, LISTENER, cache, client))),
+  limitReading(
+    c,
+    cache,
+    `share:${slug}`,
+    () => readPrimary(c.env.DB, (client) => load(contextOf(c, LISTENER, cache, client))),
+    timesOf,
   )
 
 /** Whether the client has this state of the feed (RFC 9110 §13.1). The comparison is weak, because Cloudflare weakens the tags of compressed responses. */
@@ -49,7 +57,8 @@ function modifiedAt(changed_at: number | null, now: number): number | null {
 /** Responds with the feed of a share. */
 export async function answerFeed(c: Request<AppEnv>, cache: IsolateCache, slug: string): Promise<Response> {
   const now = Date.now()
-  const feed = await read(c, cache, slug, (context) => readFeed(context, slug))
+  const timesOf = ({ episodes }: { episodes: unknown[] }) => 1 + Math.floor(episodes.length / EPISODES_PER_REQUEST)
+  const feed = await read(c, cache, slug, (context) => readFeed(context, slug), timesOf)
   const { share, changed_at } = feed
   c.set('organization_id', share.organization_id)
   const xml = await feedXml(feed)

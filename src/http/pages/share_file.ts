@@ -1,7 +1,8 @@
 import { mediaUrls } from '../../adapters/bucket/media_url.ts'
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { contentTypeOf } from '../../contract/facts.ts'
 import { notFound } from '../../core/errors.ts'
-import { contentTypeOf, type FileType, findShareFile } from '../../resources/share/share_file.ts'
+import { type FileType, findShareFile } from '../../resources/share/share_file.ts'
 import { HEADERS } from '../answer.ts'
 import { limitReading } from '../auth/limit_rate.ts'
 import type { ListenerRequest } from '../listen/answer_listener.ts'
@@ -38,7 +39,7 @@ function isUnchanged({ headers }: Request, { httpEtag, uploaded }: R2Object): bo
 }
 
 /** Answers `HEAD` with the ETag and the time of the storage, which clients send back to the storage in `If-Range` and `If-None-Match`. */
-async function describe({ env, req: { raw } }: ListenerRequest, path: string, type: FileType): Promise<Response> {
+async function describe({ env, req: { raw } }: ListenerRequest, path: string): Promise<Response> {
   const object = await env.MEDIA.head(path)
   if (!object) throw notFound('file')
   const headers = {
@@ -49,7 +50,11 @@ async function describe({ env, req: { raw } }: ListenerRequest, path: string, ty
     'last-modified': object.uploaded.toUTCString(),
   }
   if (isUnchanged(raw, object)) return new Response(null, { status: 304, headers })
-  const more = { 'accept-ranges': 'bytes', 'content-length': String(object.size), 'content-type': contentTypeOf(type) }
+  const more = {
+    'accept-ranges': 'bytes',
+    'content-length': String(object.size),
+    'content-type': contentTypeOf(path.split('.').at(-1)!),
+  }
   return new Response(null, { headers: { ...headers, ...more } })
 }
 
@@ -72,7 +77,7 @@ export async function answerFile(
   )
   const { organization_id, scope, resource_id: id } = share
   request.set('organization_id', organization_id)
-  if (req.raw.method === 'HEAD') return describe(request, file.path, link.type)
+  if (req.raw.method === 'HEAD') return describe(request, file.path)
   const mediaUrl = await mediaUrls(env, now, share.expires_at ?? Infinity)
   const location = await mediaUrl(file.path, file.size)
   if (isDownload(req.raw)) {

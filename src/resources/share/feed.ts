@@ -5,13 +5,13 @@ import { batch, type Client } from '../../adapters/db/query.ts'
 import type { ShareRow } from '../../adapters/db/schema/shares.ts'
 import { shareRows } from '../../adapters/db/share_rows.ts'
 import type { Context } from '../../context.ts'
-import { MAX_FEED_TEXT } from '../../contract/facts.ts'
+import { contentTypeOf, MAX_FEED_TEXT } from '../../contract/facts.ts'
 import { notFound } from '../../core/errors.ts'
 import { trackTitle } from '../library/appearance.ts'
 import { toChapter } from '../library/resource_fields.ts'
 import { toEmbed } from './embed.ts'
 import { feedAddress, feedOf } from './feed_access.ts'
-import { bestFile, contentTypeOf, type FileType } from './share_file.ts'
+import { bestFile, type FileType } from './share_file.ts'
 import { openShare, toShare, withTitle } from './share_view.ts'
 import type { ShownEpisode, ShownFeed } from './shown_feed.ts'
 
@@ -27,7 +27,13 @@ function fileOf({ id, files }: EpisodeRow, share: ShareRow) {
   const found = filesOf({ id, files, organization_id: '', collection_id: '', folder_id: null, index: '' })
   for (const format of TYPES) {
     const file = bestFile(found, share, format)
-    if (file) return { format, content_type: contentTypeOf(format), size: file.size, duration: file.duration }
+    if (file)
+      return {
+        format,
+        content_type: contentTypeOf(file.path.split('.').at(-1)!),
+        size: file.size,
+        duration: file.duration,
+      }
   }
   return undefined
 }

@@ -15,9 +15,6 @@ const CUT = 0.5
 export type FileType = (typeof CODECS)[keyof typeof CODECS]['format']
 const FORMATS = Object.values(CODECS)
 
-/** The media type of the files behind links of a type. */
-export const contentTypeOf = (type: FileType): string => FORMATS.find(({ format }) => format === type)!.content_type
-
 /** Whether the files of a share have links: everyone who has a link can load the file, from any page. */
 export const hasFileLinks = ({
   is_downloadable,

@@ -5,7 +5,7 @@ import { aCollection, aPlaylist, aTrack, call, HOUR, ok, query, UNKNOWN_ID } fro
 import { advanceHours, aReadyTrack, aTenantWithTrack, stopTime } from '../support/fixtures.ts'
 import { laggingBindings, updateReplica } from '../support/lagging_replica.ts'
 import { aFeed, anEpisode, channelOf, elements, FEED, FEED_PATH, open, setEpisode, titles } from '../support/podcast.ts'
-import { aShare, openPage } from '../support/share_visitor.ts'
+import { aShare, fakeRateLimit, openPage } from '../support/share_visitor.ts'
 
 /** The podcast feed of a share. test/contract/feed_xml.test.ts passes hostile texts to other parsers. */
 
@@ -260,6 +260,10 @@ describe('the feed of a share', () => {
     const { id } = await aFeed(tenant)
     const last = await titles()
     expect([last.length, last[0], last.at(-1)]).toEqual([1000, '1000', '1'])
+    // A large feed counts like many requests, because one address could keep the database busy with it.
+    const statusWith = async (most: number) =>
+      (await openPage(FEED_PATH, undefined, { ...env, PLAY_RATE_LIMIT: fakeRateLimit(most) })).status
+    expect([await statusWith(21), await statusWith(20)]).toEqual([200, 429])
     await ok('PUT', `/v1/share/${id}`, { key, body: { feed: { type: 'serial' } } })
     const first = await titles()
     expect([first.length, first[1], first.at(-1)]).toEqual([1000, '1', '999'])
