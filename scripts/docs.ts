@@ -5,16 +5,19 @@ import * as z from 'zod'
 
 import { Environment } from '../container/service/settings.ts'
 import { CATALOG } from '../src/contract/catalog.ts'
+import { EFFECTS } from '../src/contract/effect.ts'
 import { ERROR_STATUS } from '../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../src/contract/errors.ts'
 import { EVENTS } from '../src/contract/event.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
+import { operations } from '../src/contract/index.ts'
+import type { Operation } from '../src/contract/operation.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, SOURCE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/track_errors.ts'
 import { amount, standardLimits } from './shared/limits.ts'
 import { ADDRESSES, PLACES, root, SETTINGS } from './shared/settings.ts'
 
 /**
- * `npm run docs`: generates the tables of docs/errors.md, docs/events.md, docs/limits.md, docs/settings.md and docs/variants.md from the
+ * `npm run docs`: generates the tables of docs/errors.md, docs/events.md, docs/keys.md, docs/limits.md, docs/settings.md and docs/variants.md from the
  * code. With `--check`, it writes nothing, and fails if a table is outdated or README.md has more than `README_LINES` lines.
  */
 
@@ -123,6 +126,33 @@ const limits = standardLimits().map(({ name, value, unit, applies_to }) => [
   applies_to,
 ])
 
+/** The operations that a server key may call, by their effect. */
+function effects(): string {
+  const all = Object.entries<Operation>(operations).filter(([, { access }]) => access.includes('server'))
+  const row = (title: string, isIn: (operation: Operation) => boolean, actions: string[] = []) => [
+    title,
+    [...all.filter(([, operation]) => isIn(operation)).map(([name]) => code(name)), ...actions].join(', '),
+  ]
+  const actionsOf = (effect: string) =>
+    all.flatMap(([name, operation]) =>
+      typeof operation.effect === 'object'
+        ? Object.keys(operation.effect).flatMap((action) =>
+            (operation.effect as Record<string, string>)[action] === effect ? `${code(action)} in ${code(name)}` : [],
+          )
+        : [],
+    )
+  const isOf = (effect: string) => (operation: Operation) => operation.effect === effect && !operation.deletes
+  return table(
+    ['Needs', 'Operations'],
+    [
+      ['`read`', 'every `GET`'],
+      ...EFFECTS.slice(1).map((effect) => row(code(effect), isOf(effect), actionsOf(effect))),
+      row('`write`, some requests also `delete`', ({ deletes }) => deletes !== undefined),
+      row('all three', isOf('all')),
+    ],
+  )
+}
+
 const TABLES: Record<string, Record<string, string>> = {
   'docs/errors.md': {
     errors: table(['Status', '`code`', 'Meaning'], errors),
@@ -131,6 +161,7 @@ const TABLES: Record<string, Record<string, string>> = {
     'service errors': meanings({ ...SERVICE_ERRORS, transcoder_unavailable }),
     warnings: meanings(WARNINGS),
   },
+  'docs/keys.md': { effects: effects() },
   'docs/events.md': { events: table(['`type`', '`data`', 'Meaning'], events) },
   'docs/limits.md': { limits: table(['Name', 'At most', 'Of'], limits) },
   'docs/settings.md': {

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 
 import { API_TAGS } from '../../src/contract/api_tags.ts'
+import { EFFECTS } from '../../src/contract/effect.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
 import { EVENT_TYPES, EVENTS, eventName, TonearmEvent } from '../../src/contract/event.ts'
@@ -89,6 +90,24 @@ const fileTypes = ({ csv, files }: Operation) =>
     ]),
   )
 
+const DELETES = {
+  audio: 'the track already has a file',
+  cover: 'there is a cover already',
+  progress: '`progress_days` becomes less',
+}
+
+/** Returns what a server key must be allowed to do for this operation. */
+export function describeEffect({ effect, deletes }: Operation): string {
+  if (effect === 'all') return 'Effect: `read`, `write` and `delete`.'
+  if (typeof effect === 'string')
+    return `Effect: \`${effect}\`${deletes ? `; also \`delete\` if ${DELETES[deletes]}` : ''}.`
+  const actions = EFFECTS.flatMap((one) => {
+    const names = Object.keys(effect).filter((action) => effect[action] === one)
+    return names.length > 0 ? `\`${one}\` for ${names.join(', ')}` : []
+  })
+  return `Effect: ${actions.join('; ')}.`
+}
+
 function describe(
   name: string,
   operation: Operation,
@@ -99,13 +118,15 @@ function describe(
   const hasKey = operation.method === 'post' && access.length > 0
   const secret = operation.is_report ? '`heard_token` of the play session' : 'id of the play session'
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : `Public: the ${secret} is the secret.`
+  const effect = access.includes('server') ? describeEffect(operation) : null
   return {
     operationId: name,
     summary: operation.summary,
-    description: `${keys} Guide: [${guides[guide] ?? guide}](/docs/${guide}).`,
+    description: `${keys} ${effect ? `${effect} ` : ''}Guide: [${guides[guide] ?? guide}](/docs/${guide}).`,
     tags: [tag],
     // Not `externalDocs`, whose URL must be absolute: the document does not know the origin of its service.
     'x-guide': { description: guides[guide] ?? guide, url: `/docs/${guide}` },
+    ...(effect && { 'x-effect': operation.effect }),
     security: access.length > 0 ? [{ bearer: [] }] : [],
     parameters: [
       ...withExamples(parameters(operation.params, 'path'), example?.params),

@@ -167,7 +167,8 @@ export async function checkExport(
     const [kind, id] = referencesOf(table, row).find(([each, other]) => !owned[each]?.has(String(other))) ?? []
     if (kind) return `refers to the ${kind} ${JSON.stringify(id)}, which is not in the export`
     if (table === 'api_keys') {
-      isReachable ||= row.type === 'server' && row.expires_at === null
+      // An export of an earlier version has no `may`.
+      isReachable ||= row.type === 'server' && (row.may ?? null) === null && row.expires_at === null
       for (const other of [row.collection_id, row.track_id, row.playlist_id]) if (other !== null) ids.add(String(other))
     }
     if (table === 'shares') slugs.push([String(row.slug), String(row.id)])
@@ -194,7 +195,8 @@ export async function checkExport(
   await eachRow(checkRow)
   await eachRow(checkReferences)
   if (!organization) throw new Fault(`${fileOf(backup_id, 'organizations')} has no row`)
-  if (!isReachable) throw new Fault(`${fileOf(backup_id, 'api_keys')} has no server key that never expires`)
+  if (!isReachable)
+    throw new Fault(`${fileOf(backup_id, 'api_keys')} has no server key that may do everything and never expires`)
   for (const { name, rows } of database.tables) {
     const found = counts.get(name) ?? 0
     if (found !== rows) throw new Fault(`${fileOf(backup_id, name)} has ${found} rows, and the manifest says ${rows}`)

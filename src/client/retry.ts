@@ -1,4 +1,5 @@
 import type { ExceededQuota } from '../contract/common.ts'
+import type { Effect } from '../contract/effect.ts'
 import type { ErrorCode } from '../contract/error_status.ts'
 
 /** Failures, delays, retries and polling, for all modules of the client. */
@@ -19,6 +20,8 @@ export interface Failure {
   errors?: { path: string; message: string }[]
   /** The reason of the storage, which has no `code` of the service, such as `SignatureDoesNotMatch`; only for uploads. */
   storage_code?: string
+  /** The effects that the `may` of the server key lacks; only with the code `insufficient_scope`. */
+  missing?: Effect[]
   /** The quota that an upload would exceed; only with the code `quota_exceeded`. */
   quota?: ExceededQuota
   /** Why a listening report was refused, as in the statistics (docs/counting.md#what-can-be-forged). */

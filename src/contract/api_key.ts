@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { Id, including, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
+import { Effect, Id, including, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
+import { EFFECTS } from './effect.ts'
 import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { Quota, QuotaBytes, QuotaTracks } from './quota.ts'
@@ -18,6 +19,8 @@ export const ApiKey = named('ApiKey', {
   /** Name by which people recognize the key. */
   title: z.string(),
   type: KeyType,
+  /** The rights of a server key: `read`, `write`, `delete`, or several of them (docs/keys.md#keys-that-may-do-less); null for other types. */
+  may: z.array(Effect).nullable(),
   /** First characters of the secret. */
   hint: z.string(),
   /** The only collection that the key may play or upload to; null if it is not bound to one. */
@@ -70,6 +73,8 @@ export const Origin = z
 export const ApiKeyUpdate = z.strictObject({
   /** Name by which people recognize the key. */
   title: RequiredTitle.optional(),
+  /** Only for server keys: the rights of the key, by default all three. Only a key with all three can manage keys (docs/keys.md#keys-that-may-do-less). */
+  may: unique(z.array(Effect).min(1).max(EFFECTS.length)).optional(),
   /** Indexes of the only variants that sessions of the key may play; null, the default, allows all. */
   variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))
     .nullable()
@@ -124,6 +129,7 @@ export const apiKeyOperations = defineOperations({
     summary: 'List API keys, newest first',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'keys',
     query: Page.extend({
       /** `resource` adds the title of the resource to which each key is bound. */
@@ -143,11 +149,23 @@ export const apiKeyOperations = defineOperations({
     summary: 'Create an API key; its secret is shown this once',
     tag,
     access: ['server'],
+    effect: 'all',
     guide: 'keys',
     limits: ['uploader_bytes', 'uploader_tracks'],
     body: ApiKeyCreate,
     response: withSecret,
     errors: ['not_found', 'unknown_variant'],
+  },
+  // Before `getApiKey`, whose path matches this one too.
+  getOwnApiKey: {
+    method: 'get',
+    path: '/v1/api_key/self',
+    summary: 'Get the server key that sends the request',
+    tag,
+    access: ['server'],
+    effect: 'read',
+    guide: 'keys',
+    response: apiKeyResponse,
   },
   getApiKey: {
     method: 'get',
@@ -155,6 +173,7 @@ export const apiKeyOperations = defineOperations({
     summary: 'Get an API key without its secret',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'keys',
     params,
     response: apiKeyResponse.extend({
@@ -169,6 +188,7 @@ export const apiKeyOperations = defineOperations({
     summary: 'Update an API key; fields left out stay as they are',
     tag,
     access: ['server'],
+    effect: 'all',
     guide: 'keys',
     params,
     body: ApiKeyUpdate,
@@ -182,6 +202,7 @@ export const apiKeyOperations = defineOperations({
     summary: 'Give an API key a new secret; the old one works for `grace_seconds` more',
     tag,
     access: ['server'],
+    effect: 'all',
     guide: 'keys',
     params,
     body: z.strictObject({ grace_seconds: GraceSeconds }),
@@ -193,6 +214,7 @@ export const apiKeyOperations = defineOperations({
     summary: 'Revoke an API key at once (within 30 seconds everywhere)',
     tag,
     access: ['server'],
+    effect: 'all',
     guide: 'keys',
     params,
     response: ok({

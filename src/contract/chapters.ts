@@ -60,6 +60,7 @@ export const chapterOperations = defineOperations({
       "Get a track's chapters as listeners see them; a file with `Accept: application/json+chapters` or `text/vtt` (curl, fetch)",
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'edit',
     params,
     response: ok({
@@ -87,6 +88,7 @@ export const chapterOperations = defineOperations({
     summary: "Set a track's chapters, in the format JSON Chapters 1.2; listeners see them instead of those of the file",
     tag,
     access: ['server'],
+    effect: 'write',
     guide: 'edit',
     params,
     headers: VersionHeaders,
@@ -101,6 +103,7 @@ export const chapterOperations = defineOperations({
     summary: 'Return to the chapters of the file',
     tag,
     access: ['server'],
+    effect: 'delete',
     guide: 'edit',
     params,
     headers: VersionHeaders,

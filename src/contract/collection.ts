@@ -129,6 +129,7 @@ export const collectionOperations = defineOperations({
     summary: 'List or search collections, newest first unless sorted',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'lists',
     query: ListPage.extend(listQuery),
     response: ok({
@@ -144,6 +145,7 @@ export const collectionOperations = defineOperations({
     summary: 'Create a collection',
     tag,
     access: ['server'],
+    effect: 'write',
     guide: 'concepts',
     body: CollectionCreate,
     response: collectionResponse.extend({
@@ -157,6 +159,7 @@ export const collectionOperations = defineOperations({
     summary: 'Get a collection',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'concepts',
     params,
     response: collectionResponse,
@@ -169,6 +172,7 @@ export const collectionOperations = defineOperations({
     summary: 'Update a collection; fields left out stay as they are',
     tag,
     access: ['server'],
+    effect: 'write',
     guide: 'concepts',
     params,
     headers: VersionHeaders,
@@ -182,6 +186,7 @@ export const collectionOperations = defineOperations({
     summary: 'Delete a collection with its tracks and their files; `trash=true` keeps them for seven days',
     tag,
     access: ['server'],
+    effect: 'delete',
     guide: 'playlists',
     limits: ['trash_ttl'],
     params,
@@ -199,6 +204,7 @@ export const collectionOperations = defineOperations({
     summary: "List or search a collection's tracks, in their order unless sorted",
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'lists',
     params,
     query: ListPage.extend({
@@ -219,6 +225,7 @@ export const collectionOperations = defineOperations({
     summary: 'Put tracks of a collection into a new order; they share out the places they hold now',
     tag,
     access: ['server'],
+    effect: 'write',
     guide: 'playlists',
     params,
     body: z.strictObject({

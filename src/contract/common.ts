@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { EFFECTS } from './effect.ts'
 import { type ErrorCode as Code, ERROR_STATUS } from './error_status.ts'
 import { MAX_AFTER, MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
 import { oneLine } from './text.ts'
@@ -151,6 +152,9 @@ export const ok = <const T extends z.ZodRawShape>(shape: T) =>
 /** The codes of error responses (errors.ts). */
 export const ErrorCode = z.enum(Object.keys(ERROR_STATUS) as Code[]).meta({ id: 'ErrorCode' })
 
+/** `read`, `write` or `delete`: the effect of an operation, and a right of a server key (docs/keys.md#keys-that-may-do-less). */
+export const Effect = z.enum(EFFECTS).meta({ id: 'Effect' })
+
 /** The quota that an upload would exceed (docs/upload.md#quotas). */
 export const ExceededQuota = named('ExceededQuota', {
   /** The owner of the quota. */
@@ -168,7 +172,7 @@ export const ExceededQuota = named('ExceededQuota', {
 })
 export type ExceededQuota = z.infer<typeof ExceededQuota>
 
-/** The body of all error responses (specification §7). `code`, `errors`, `docs_url`, `quota`, `reason` and `current` are not in the specification. */
+/** The body of all error responses (specification §7). `code`, `errors`, `docs_url`, `missing`, `quota`, `reason` and `current` are not in the specification. */
 export const ErrorBody = named('ErrorBody', {
   /** Distinguishes an error (`false`) from success (`true`). */
   ok: z.literal(false),
@@ -190,6 +194,8 @@ export const ErrorBody = named('ErrorBody', {
     .optional(),
   /** Address of the paragraph about the code in the documentation of the service. */
   docs_url: z.url().optional(),
+  /** Only if the server key lacks the right: the effects that its `may` would need (docs/keys.md#keys-that-may-do-less). */
+  missing: z.array(Effect).optional(),
   /** Only with the code `quota_exceeded`. */
   quota: ExceededQuota.optional(),
   /** Only of a refused listening report: the reason under which the statistics count it. */

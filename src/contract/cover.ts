@@ -26,6 +26,7 @@ export const coverOperations = defineOperations({
     summary: "Get a collection's cover, signed; without one its first track's, else a generated one",
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'tags',
     params: collectionParams,
     response: ok({
@@ -41,6 +42,8 @@ export const coverOperations = defineOperations({
     summary: "Get a URL to upload a collection's cover to",
     tag,
     access: ['server'],
+    effect: 'write',
+    deletes: 'cover',
     guide: 'upload',
     limits: ['cover_size', 'cover_pixels'],
     recordsNoEvent: 'the uploaded file has its event',
@@ -59,6 +62,7 @@ export const coverOperations = defineOperations({
     summary: 'Get the cover that listeners see of a track, signed: its own, an inherited or a generated one',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'tags',
     params: trackParams,
     response: ok({
@@ -74,6 +78,8 @@ export const coverOperations = defineOperations({
     summary: "Get a URL to upload a track's cover to",
     tag,
     access: ['server'],
+    effect: 'write',
+    deletes: 'cover',
     guide: 'upload',
     limits: ['cover_size', 'cover_pixels'],
     recordsNoEvent: 'the uploaded file has its event',

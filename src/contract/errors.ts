@@ -12,7 +12,8 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   unsupported_image: 'The cover is not a JPEG, PNG, WebP, GIF or AVIF image, or it is damaged.',
   unauthorized:
     'The API key is missing, wrong, expired or revoked; or the signature of a signed play session is wrong.',
-  insufficient_scope: 'The type of the key, its resource or its variants do not allow this.',
+  insufficient_scope:
+    'The type of the key, its resource or its variants do not allow this; or a server key may do less, and `missing` names what it lacks.',
   origin_not_allowed: 'The page that calls is not among the `allowed_origins` of the key.',
   download_not_allowed:
     'The play session was created without `is_downloadable`; or the share has no links to files, because it is not downloadable, or has a password or `allowed_origins`.',
@@ -22,7 +23,8 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   method_not_allowed: 'The path exists, but not with this method; `Allow` lists those it has.',
   track_not_ready: 'The track cannot be played yet, or could not be processed.',
   track_not_uploaded: 'The track has no file yet that could be processed again.',
-  last_server_key: 'The last server key that never expires cannot be revoked or given `expires_at`.',
+  last_server_key:
+    'The last server key that may do everything and never expires cannot be revoked, narrowed or given `expires_at`.',
   playlist_full: 'The playlist would have too many tracks.',
   track_uploaded: 'The track has its file already; an uploader key replaces none.',
   multipart_complete: 'The parts of this upload have been put together already.',

@@ -302,6 +302,7 @@ export const eventOperations = defineOperations({
       'List events after `after`, oldest first. With `wait`, the response comes as soon as there is an event, or after that many seconds',
     tag: 'Events',
     access: ['server'],
+    effect: 'read',
     guide: 'events',
     limits: ['event_days', 'event_window', 'event_wait'],
     query: z.strictObject({

@@ -133,6 +133,7 @@ export const feedOperations = defineOperations({
     summary: 'Check the podcast feed of a share: what directories would refuse',
     tag: 'Shares',
     access: ['server'],
+    effect: 'read',
     guide: 'feeds',
     params: z.object({
       /** As returned when the share was created; not its slug. */

@@ -61,6 +61,7 @@ export const heardOperations = defineOperations({
     summary: 'Report the seconds that a listener has heard (no key needed); after 400, begin a new visit',
     tag: 'Listening',
     access: [],
+    effect: 'write',
     guide: 'listening',
     recordsNoEvent: 'sessions are too frequent',
     secret: 'token',

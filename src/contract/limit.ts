@@ -128,6 +128,7 @@ export const limitOperations = defineOperations({
     summary: 'List the limits of this service',
     tag: 'Limits',
     access: ['root', 'server', 'player', 'uploader'],
+    effect: 'read',
     guide: 'limits',
     response: ok({
       /** All limits, with those that the operator has set. */

@@ -25,6 +25,7 @@ export const listenerOperations = defineOperations({
     path: '/v1/listener/{listener}/progress',
     summary: 'Get which seconds of tracks a listener has heard, and where to resume',
     ...common,
+    effect: 'read',
     guide: 'counting',
     response: ok({
       /**
@@ -54,6 +55,7 @@ export const listenerOperations = defineOperations({
     path: '/v1/listener/{listener}/progress',
     summary: 'Delete the progress of a listener',
     ...common,
+    effect: 'delete',
     guide: 'counting',
     recordsNoEvent: 'listeners are not resources',
     response: ok({

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 
 import type { ApiTag } from './api_tags.ts'
+import type { OperationEffect } from './effect.ts'
 import { type ErrorCode, ERROR_STATUS } from './error_status.ts'
 import type { Growth } from './facts.ts'
 
@@ -36,6 +37,13 @@ interface Description {
   /** The name of the page in `docs` that explains the operation. */
   guide: string
   access: readonly Access[]
+  /** The effect of the operation. A server key may call it only if the key's `may` has this effect. */
+  effect: OperationEffect
+  /**
+   * Set if some requests to the operation also need the effect `delete`: those that replace the file of a track or a cover, or that shorten the time
+   * for which progress is kept.
+   */
+  deletes?: 'audio' | 'cover' | 'progress'
   /** Only for public operations: the name of the parameter that is the secret. The rate limits are per secret. */
   secret?: string
   params?: z.ZodObject

@@ -77,6 +77,7 @@ export const organizationOperations = defineOperations({
     summary: "List organizations, newest first (the operator's root key only)",
     tag,
     access: ['root'],
+    effect: 'read',
     guide: 'keys',
     query: Page,
     response: ok({
@@ -93,6 +94,7 @@ export const organizationOperations = defineOperations({
     summary: "Create an organization and its first server key (the operator's root key only)",
     tag,
     access: ['root'],
+    effect: 'write',
     guide: 'keys',
     body: z.strictObject({
       /** Shown in the studio, not to listeners. */
@@ -116,6 +118,7 @@ export const organizationOperations = defineOperations({
     summary: 'Get an organization',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'concepts',
     params,
     response: organizationResponse,
@@ -128,6 +131,8 @@ export const organizationOperations = defineOperations({
     summary: 'Update an organization; fields left out stay as they are',
     tag,
     access: ['root', 'server'],
+    effect: 'write',
+    deletes: 'progress',
     guide: 'concepts',
     recordsNoEvent: 'receivers do not mirror settings',
     params,
@@ -142,6 +147,7 @@ export const organizationOperations = defineOperations({
     summary: "Delete an organization with everything in it (the operator's root key only)",
     tag,
     access: ['root'],
+    effect: 'delete',
     guide: 'keys',
     recordsNoEvent: 'the events are deleted with their organization',
     params,

@@ -37,6 +37,7 @@ export const reprocessOperations = defineOperations({
       'Bring the tracks of a collection up to date with the variants of now, in the background; they stay playable',
     tag,
     access: ['server'],
+    effect: 'write',
     guide: 'variants',
     recordsNoEvent: 'the outcome has its event',
     params,
@@ -56,6 +57,7 @@ export const reprocessOperations = defineOperations({
     summary: "Get the progress of a collection's last reprocess; null when there was none",
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'variants',
     params,
     response: ok({

@@ -165,6 +165,7 @@ export const shareOperations = defineOperations({
     summary: 'List shares, newest first',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'share',
     query: Page.extend({
       /** Only shares of this collection, track or playlist. */
@@ -186,6 +187,7 @@ export const shareOperations = defineOperations({
     summary: 'Share a collection, a track or a playlist by a link that lasts',
     tag,
     access: ['server'],
+    effect: 'write',
     guide: 'share',
     limits: ['share_slug_length', 'share_password_length', 'share_session_ttl'],
     body: ShareCreate,
@@ -199,6 +201,7 @@ export const shareOperations = defineOperations({
     summary: 'Get a share',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'share',
     params,
     response: shareResponse,
@@ -210,6 +213,7 @@ export const shareOperations = defineOperations({
     summary: 'Update a share; fields left out stay as they are',
     tag,
     access: ['server'],
+    effect: 'write',
     guide: 'share',
     limits: ['share_slug_length', 'share_password_length', 'share_session_ttl'],
     params,
@@ -223,6 +227,7 @@ export const shareOperations = defineOperations({
     summary: 'Revoke a share; what plays ends within 15 minutes',
     tag,
     access: ['server'],
+    effect: 'delete',
     guide: 'share',
     params,
     response: ok({

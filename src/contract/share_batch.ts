@@ -30,6 +30,7 @@ export const shareBatchOperations = defineOperations({
       'Create many shares, such as a private feed for each subscriber; each has its own result, in the same order',
     tag: 'Shares',
     access: ['server'],
+    effect: 'write',
     guide: 'feeds',
     limits: ['batch_size', 'share_slug_length'],
     body_size: MAX_BATCH_BYTES,

@@ -69,6 +69,7 @@ export const statsOperations = defineOperations({
       'Get what was heard of a resource on at most 400 days, by day, country or source; CSV with `Accept: text/csv` (curl, fetch)',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'counting',
     limits: ['stats_days'],
     params: z.object({
@@ -124,6 +125,7 @@ export const statsOperations = defineOperations({
       'List the tracks, collections, playlists or shares with the most plays; CSV with `Accept: text/csv` (curl, fetch)',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'counting',
     limits: ['stats_days', 'stats_tracks'],
     query: z.strictObject({
@@ -162,6 +164,7 @@ export const statsOperations = defineOperations({
     summary: 'Get how many visits heard each part of a track; CSV with `Accept: text/csv` (curl, fetch)',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'counting',
     limits: ['stats_days'],
     params: z.object({

@@ -137,6 +137,7 @@ export const systemOperations = defineOperations({
     summary: 'Get how the service is: database, transcoder, jobs and failures of all organizations',
     tag,
     access: ['root'],
+    effect: 'read',
     guide: 'operate',
     response: ok({
       system: System,
@@ -150,6 +151,7 @@ export const systemOperations = defineOperations({
       'Process tracks again that failed for a passing reason, at most 100; by default those of the last 24 hours',
     tag,
     access: ['root'],
+    effect: 'write',
     guide: 'operate',
     recordsNoEvent: 'the outcome has its event',
     body: z.strictObject({

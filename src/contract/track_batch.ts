@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { ErrorCode, Id, named, ok, Version } from './common.ts'
+import type { Effect } from './effect.ts'
 import { MAX_BATCH, MAX_BATCH_BYTES } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { Track, TrackUpdate } from './track.ts'
@@ -71,6 +72,14 @@ export const TrackChanged = named('TrackChanged', {
     .optional(),
 })
 
+const EFFECTS_OF_ACTIONS: Record<TrackChange['action'], Effect> = {
+  update: 'write',
+  move: 'write',
+  delete: 'delete',
+  restore: 'write',
+  reprocess: 'write',
+}
+
 export const trackBatchOperations = defineOperations({
   changeTracks: {
     method: 'post',
@@ -79,11 +88,12 @@ export const trackBatchOperations = defineOperations({
     summary: 'Update, move, delete, restore or reprocess many tracks; each has its own result, in the same order',
     tag: 'Tracks',
     access: ['server'],
+    effect: EFFECTS_OF_ACTIONS,
     guide: 'lists',
     limits: ['batch_size'],
     body_size: MAX_BATCH_BYTES,
     body: z.strictObject({
-      /** Up to 200, of any tracks of the organization. */
+      /** Up to 200, of any tracks of the organization. None is made if the key lacks the effect of one of them. */
       changes: z.array(TrackChange).min(1).max(MAX_BATCH),
     }),
     response: ok({

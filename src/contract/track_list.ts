@@ -70,6 +70,7 @@ export const trackListOperations = defineOperations({
     summary: 'List or search the tracks of all collections, newest first unless sorted',
     tag: 'Tracks',
     access: ['server'],
+    effect: 'read',
     guide: 'lists',
     query: ListPage.extend({
       ...trackFilters,

@@ -25,6 +25,7 @@ export const trackVariantOperations = defineOperations({
     summary: 'List the files that a track has, with their sizes',
     tag: 'Tracks',
     access: ['server'],
+    effect: 'read',
     guide: 'variants',
     params: z.object({
       /** As returned when the track was created. */

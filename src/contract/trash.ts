@@ -35,6 +35,7 @@ export const trashOperations = defineOperations({
     summary: 'List what is in the trash, newest first',
     tag,
     access: ['server'],
+    effect: 'read',
     guide: 'playlists',
     query: Page,
     response: ok({
@@ -50,6 +51,7 @@ export const trashOperations = defineOperations({
     summary: 'Delete what is in the trash for good, up to 100 items at a time; `left` says how many are still there',
     tag,
     access: ['server'],
+    effect: 'delete',
     guide: 'playlists',
     response: ok({
       /** Number of items that this request has deleted permanently. */
@@ -67,6 +69,7 @@ export const trashOperations = defineOperations({
     summary: 'Bring a track, collection or playlist back as it was',
     tag,
     access: ['server'],
+    effect: 'write',
     guide: 'playlists',
     limits: ['trash_ttl'],
     params,
@@ -85,6 +88,7 @@ export const trashOperations = defineOperations({
     summary: 'Delete one item in the trash for good',
     tag,
     access: ['server'],
+    effect: 'delete',
     guide: 'playlists',
     params,
     nouns,

@@ -47,6 +47,7 @@ export const uploadOperations = defineOperations({
     summary: 'Create an upload session for a collection',
     tag,
     access: ['server', 'uploader'],
+    effect: 'write',
     guide: 'upload',
     limits: ['upload_ttl'],
     recordsNoEvent: 'sessions are too frequent',
@@ -80,6 +81,7 @@ export const uploadOperations = defineOperations({
     summary: 'Get an upload session',
     tag,
     access: ['server', 'uploader'],
+    effect: 'read',
     guide: 'upload',
     params,
     response: ok({
@@ -99,6 +101,7 @@ export const uploadOperations = defineOperations({
     summary: 'Create a track in an upload session and get the URLs to upload to',
     tag,
     access: ['server', 'uploader'],
+    effect: 'write',
     guide: 'upload',
     limits: ['upload_size', 'duration', 'upload_ttl'],
     params,
@@ -136,6 +139,7 @@ export const uploadOperations = defineOperations({
     summary: 'Get the status of a track that was created in an upload session',
     tag,
     access: ['server', 'uploader'],
+    effect: 'read',
     guide: 'upload',
     params: trackParams,
     response: ok({
@@ -166,6 +170,7 @@ export const uploadOperations = defineOperations({
     summary: 'Discard a track of an upload session that never got a file; also after the session has ended',
     tag,
     access: ['server', 'uploader'],
+    effect: 'write',
     guide: 'upload',
     params: trackParams,
     response: ok({

@@ -60,6 +60,7 @@ export const usageOperations = defineOperations({
       'Get what the organization stores, and its uploads and play sessions by day; by default of the last 30 days',
     tag: 'Organizations',
     access: ['server'],
+    effect: 'read',
     guide: 'operate',
     limits: ['usage_days'],
     query: z.strictObject({

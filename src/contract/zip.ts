@@ -22,6 +22,7 @@ export const zipOperations = defineOperations({
     summary: 'Get a URL that downloads tracks of any collections as one ZIP; it needs no key',
     tag: 'Tracks',
     access: ['server'],
+    effect: 'write',
     guide: 'lists',
     recordsNoEvent: 'nothing changes',
     body: ZipCreate,

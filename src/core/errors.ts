@@ -1,7 +1,7 @@
 import type { ErrorBody } from '../contract/common.ts'
 import { type ErrorCode, ERROR_STATUS } from '../contract/error_status.ts'
 
-type Details = Pick<ErrorBody, 'errors' | 'quota' | 'current' | 'reason'>
+type Details = Pick<ErrorBody, 'errors' | 'missing' | 'quota' | 'current' | 'reason'>
 
 /** An error whose message may be shown to the caller. Any other exception becomes a 500 response without details. */
 export class ApiError extends Error {

@@ -1,4 +1,5 @@
 import type { KeyType } from '../contract/api_key.ts'
+import type { Effect } from '../contract/effect.ts'
 import type { PlayScope } from '../contract/play.ts'
 
 /** An API key of an organization, with the permissions that it grants (specification §5). */
@@ -6,6 +7,8 @@ export interface KeyHolder {
   kind: KeyType
   organization_id: string
   api_key_id: string
+  /** The rights of a server key; null for all, and for keys of other types. */
+  may: readonly Effect[] | null
   /** The resource to which a player or uploader key is limited; null if the key applies to the whole organization. */
   binding: { scope: PlayScope; id: string } | null
   /** Variants that a player key may play; null if it may play all. */

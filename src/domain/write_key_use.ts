@@ -1,6 +1,6 @@
 import { and, eq, isNull, lt, or } from 'drizzle-orm'
 
-import { apiKeys } from '../adapters/db/schema/library.ts'
+import { apiKeys } from '../adapters/db/schema/api_keys.ts'
 import type { System } from '../context.ts'
 import type { KeyUse } from './key_use.ts'
 

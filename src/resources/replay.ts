@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import type { UploadHandle } from '../contract/media.ts'
+import { isAllowed } from '../core/may.ts'
 import { findCollection } from './library/collection.ts'
 import { findPlaylist } from './library/playlist.ts'
 import { findTrack, renewUpload, trackCoverUpload } from './library/track.ts'
@@ -20,23 +21,30 @@ export const storablePart = (answer: StoredResponse): StoredResponse =>
     ? answer
     : { play_session_id: answer.play_session_id, expires_at: answer.expires_at }
 
+/** Whether the file at `path` stays, because the caller may not replace it. A new URL would let it. */
+const isKept = ({ principal }: Context, path: string | null) => path !== null && !isAllowed(principal, 'delete')
+
 /** Functions that renew the upload handles in a response. */
 const RENEW: Record<string, (context: Context, answer: StoredResponse, facts: UploadHints) => Promise<UploadHandle>> = {
   async track_upload(context, answer, facts) {
     const track = await findTrack(context, answer.track_id as string)
     // A track whose file has already arrived needs no new URL, and must not wait for another upload.
-    if (!track.awaiting_upload) return answer.track_upload as UploadHandle
+    if (!track.awaiting_upload || isKept(context, track.source_path)) return answer.track_upload as UploadHandle
     return (await renewUpload(context, track.id, facts)).track_upload
   },
   async track_cover_upload(context, answer) {
-    return trackCoverUpload(context, await findTrack(context, answer.track_id as string))
+    const row = await findTrack(context, answer.track_id as string)
+    if (isKept(context, row.cover_path)) return answer.track_cover_upload as UploadHandle
+    return trackCoverUpload(context, row)
   },
   async collection_cover_upload(context, answer) {
     const row = await findCollection(context, answer.collection_id as string)
+    if (isKept(context, row.cover_path)) return answer.collection_cover_upload as UploadHandle
     return coverUpload(context, 'collection', { ...row, collection_id: row.id })
   },
   async playlist_cover_upload(context, answer) {
     const row = await findPlaylist(context, answer.playlist_id as string)
+    if (isKept(context, row.cover_path)) return answer.playlist_cover_upload as UploadHandle
     return coverUpload(context, 'playlist', { ...row, collection_id: row.id })
   },
 }

@@ -3,13 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { describeValues } from '../../scripts/build/contract_comments.ts'
 import { descriptionFaults, inheritDescriptions, repeatsNames } from '../../scripts/build/descriptions.ts'
 import { buildDocument } from '../../scripts/build/document.ts'
+import { describeEffect } from '../../scripts/build/openapi.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
+import type { Operation } from '../../src/contract/operation.ts'
 
 /** Tests that every part of the OpenAPI document has a description, which comes from a comment in `src/contract`. */
 
 type Json = Record<string, unknown>
 type Schema = { description?: string; $ref?: string }
 interface Document extends Json {
-  paths: Record<string, Record<string, { parameters: Schema[] }>>
+  paths: Record<string, Record<string, { parameters: Schema[]; description: string; 'x-effect'?: unknown }>>
   webhooks: Record<string, { post: { summary?: string } }>
   components: { schemas: Record<string, { properties: Record<string, Schema> }>; headers: Record<string, Schema> }
   tags: Schema[]
@@ -37,6 +40,19 @@ describe('the descriptions of the document', () => {
     ['header', ({ components }) => delete components.headers['Retry-After']!.description, 'Retry-After'],
   ])('are missing if a %s has none', (_, change, place) => {
     expect(faultsAfter(change)).toEqual([`${place} has no description`])
+  })
+
+  it('say the effect of every operation that a server key may call', () => {
+    for (const [name, { access, effect, path, method }] of Object.entries<Operation>(operations)) {
+      const described = document.paths[path]![method]!
+      expect([name, described['x-effect']]).toEqual([name, access.includes('server') ? effect : undefined])
+      expect([name, described.description.includes('Effect: ')]).toEqual([name, access.includes('server')])
+    }
+    const effectOf = (name: keyof typeof operations) => describeEffect(operations[name])
+    expect(effectOf('getTrack')).toBe('Effect: `read`.')
+    expect(effectOf('renewTrackUpload')).toBe('Effect: `write`; also `delete` if the track already has a file.')
+    expect(effectOf('changeTracks')).toBe('Effect: `write` for update, move, restore, reprocess; `delete` for delete.')
+    expect(effectOf('createApiKey')).toBe('Effect: `read`, `write` and `delete`.')
   })
 
   it('are rejected if they repeat the name', () => {

@@ -47,12 +47,12 @@ describe('the migrations', () => {
 
   // D1 identifies a migration by its name, so the schema of a database that applied these files in an earlier version must match today's schema.
   it('produce the same schema as when they were first applied', () => {
-    const schema = schemaAfter(migrations.filter(({ name }) => name < '0005'))
+    const schema = schemaAfter(migrations.filter(({ name }) => name < '0006'))
     const lines = Object.keys(schema)
       .toSorted()
       .map((name) => `${name} ${schema[name]}\n`)
     expect(createHash('sha256').update(lines.join('')).digest('hex')).toBe(
-      'c829961c8f3e44a69fae7bb29a601b3619759fd4c7f1f7a5de9330cc5dfb603d',
+      'd5db77c8e95013bd2851b0f2c3b9bff10a2aea50f3193b1c0d3b83d7292734d9',
     )
   })
 

@@ -150,6 +150,7 @@ async function manageKeys({ call, server, collection_id }: Scene) {
   const { api_key_id } = await call('createApiKey', server, { body: shop })
   const params = { api_key_id }
   await call('listApiKeys', server)
+  await call('getOwnApiKey', server)
   await call('getApiKey', server, { params })
   await call('updateApiKey', server, { params, body: { title: 'Shop and blog' } })
   await call('rotateApiKey', server, { params, body: { grace_seconds: 3600 } })

@@ -36,6 +36,8 @@ class TonearmError(Exception):
         """The fields that were rejected, each with `path` and `message`."""
         self.docs_url: str | None = body.get("docs_url")
         """The URL of the paragraph about the code in the documentation of the service."""
+        self.missing: list[str] = body.get("missing", [])
+        """The effects that the `may` of the server key lacks; only with `insufficient_scope`."""
         self.quota: dict[str, Any] | None = body.get("quota")
         self.current: dict[str, Any] | None = body.get("current")
         """The resource as it is now, after a change with another `if_match`."""

@@ -4,7 +4,7 @@ import { ERROR_STATUS } from '../../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../../src/contract/errors.ts'
 import { eventName, type EventType } from '../../../src/contract/event.ts'
 import { errorsOf, type Operation, type Operations } from '../../../src/contract/operation.ts'
-import type { OperationExample } from '../openapi.ts'
+import { describeEffect, type OperationExample } from '../openapi.ts'
 import { codeBlock, describedHtml, escapeHtml, inlineCode } from './html.ts'
 import { limitsOfOperation } from './limits.ts'
 import { samplesOf } from './samples.ts'
@@ -118,6 +118,10 @@ const keysOf = ({ access, secret }: Operation) =>
     ? `<a href="/docs/keys">${access.map((kind) => KEYS[kind]).join(', ')}</a>`
     : `no key: <code>${secret}</code> in the path grants access`
 
+/** Describes the rights that a server key needs. */
+const effectOf = (operation: Operation) =>
+  operation.access.includes('server') ? `<p class="soft">${inlineCode(describeEffect(operation))}</p>` : ''
+
 /** Fields that every response has. */
 const COMMON = new Set(['ok', 'api_request_id'])
 
@@ -149,7 +153,7 @@ function section(entry: Entry): string {
 <h2 id="${name}-title"><a class="anchor" href="#${name}">${inlineCode(title)}</a></h2>
 <p class="path">${method(operation.method)} <code>${path(operation.path)}</code></p>
 ${title === operation.summary ? '' : `<p>${inlineCode(operation.summary)}.</p>`}
-<p class="soft">Access: ${keysOf(operation)}</p>
+<p class="soft">Access: ${keysOf(operation)}</p>${effectOf(operation)}
 <p class="soft">Guide: <a href="${guide.url}">${guide.description}</a></p>
 ${part('Path', of('path'))}${part('Query', of('query'))}${part('Body', fieldsOf(body), true, body.description)}${part('Headers', of('header'))}
 ${details('Response fields', fieldList(responseFields(entry), false))}
@@ -177,7 +181,7 @@ function markdownOf(entry: Entry): string {
 
 \`${operation.method.toUpperCase()} ${operation.path}\`
 
-${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. Errors: ${errors.join(', ')}. Guide: [${guide.description}](${guide.url}.md).
+${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. ${operation.access.includes('server') ? `${describeEffect(operation)} ` : ''}Errors: ${errors.join(', ')}. Guide: [${guide.description}](${guide.url}.md).
 
 ${partMarkdown('Path', of('path'))}${partMarkdown('Query', of('query'))}${partMarkdown('Body', fieldsOf(schemaOf(described.requestBody)))}${partMarkdown('Headers', of('header'))}${partMarkdown('Response', responseFields(entry), false)}\`\`\`bash
 ${curl!.code}

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 
 import { organizationPrefixes } from '../../adapters/bucket/media.ts'
-import { apiKeys } from '../../adapters/db/schema/library.ts'
+import { apiKeys } from '../../adapters/db/schema/api_keys.ts'
 import { shares } from '../../adapters/db/schema/shares.ts'
 import { usageDays } from '../../adapters/db/schema/usage.ts'
 import { webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'

@@ -8,9 +8,11 @@ import { openDatabase, openForRequest } from '../../adapters/db/database.ts'
 import { hasRoom } from '../../adapters/db/database_size.ts'
 import { wakeWebhooks } from '../../adapters/queue/wake_webhooks.ts'
 import type { Context } from '../../context.ts'
+import { effectsOf } from '../../contract/effect.ts'
 import { type Growth, MAX_BODY_BYTES } from '../../contract/facts.ts'
 import type { Operation, Operations } from '../../contract/operation.ts'
 import { storageFull } from '../../core/errors.ts'
+import { requireEffects } from '../../core/may.ts'
 import { isShare, keyOf, type Principal } from '../../core/principal.ts'
 import { runIdempotent } from '../../resources/idempotency.ts'
 import { JSON_HEADERS, requestId } from '../answer.ts'
@@ -108,11 +110,13 @@ export function mount(
     const changes = operation.method !== 'get' && !operation.invisibleToListeners
     // A GET may detect an upload, and its statements are idempotent. A PUT writes absolute values.
     const isIdempotent = operation.method === 'get' || operation.method === 'put'
+    const isBatch = typeof operation.effect === 'object'
     const emitsEvents = changes || operation.emitsEvents
     const secretOf = (c: Request) => countedPart(c.req.param(operation.secret ?? '') ?? '')
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
       const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.env, c.req.raw.headers))
+      if (!isBatch) requireEffects(principal, effectsOf(operation.effect))
       c.set('principal', principal)
       c.set('organization_id', principal.organization_id)
       return next()
@@ -158,6 +162,7 @@ export function mount(
         )
       }
       const principal = c.get('principal')
+      if (isBatch) requireEffects(principal, effectsOf(operation.effect, input.body))
       const context = {
         ...contextOf(c, principal, cache, openForRequest(size.watch(env.DB), isIdempotent)),
         actor: actorOf(principal),

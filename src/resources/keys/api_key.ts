@@ -5,11 +5,14 @@ import { rowId, secretBase62 } from '../../adapters/crypto/seed.ts'
 import { batchesWith, insertOnce } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { retrying } from '../../adapters/db/retry.ts'
-import { apiKeys, organizations } from '../../adapters/db/schema/library.ts'
+import { apiKeys } from '../../adapters/db/schema/api_keys.ts'
+import { organizations } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import type { ApiKey, apiKeyOperations, KeyType } from '../../contract/api_key.ts'
+import { type Effect, EFFECTS } from '../../contract/effect.ts'
 import { UPLOADER_BYTES, UPLOADER_TRACKS } from '../../contract/facts.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
+import { keyOf } from '../../core/principal.ts'
 import { timestamp } from '../../core/time.ts'
 import { readQuotas } from '../../domain/quota.ts'
 import { isIncluded } from '../library/list_items.ts'
@@ -24,6 +27,7 @@ type ApiKeyRow = typeof apiKeys.$inferSelect
 
 const toApiKey = (row: ApiKeyRow): ApiKey => ({
   ...row,
+  may: row.type === 'server' ? (row.may ?? [...EFFECTS]) : null,
   expires_at: optionalTimestamp(row.expires_at),
   created_at: timestamp(row.created_at),
   last_used_at: optionalTimestamp(row.last_used_at),
@@ -38,18 +42,28 @@ async function findApiKey(context: Context, id: string): Promise<ApiKeyRow> {
   return row
 }
 
-/** Whether another server key without an expiry date remains. Without such a key, the organization would be locked out. */
+/**
+ * Whether the key is not the last server key that may do everything and never expires. Without such a key, the keys of the organization could not be
+ * managed.
+ */
 const keepsServerKey = ({ principal }: Context, { id, type }: ApiKeyRow) =>
   type === 'server'
-    ? sql`exists (select 1 from api_keys as another where another.organization_id = ${principal.organization_id}
-        and another.type = 'server' and another.id <> ${id} and another.expires_at is null)`
+    ? sql`(${apiKeys.may} is not null or exists (select 1 from api_keys as another
+        where another.organization_id = ${principal.organization_id} and another.type = 'server' and another.id <> ${id}
+        and another.may is null and another.expires_at is null))`
     : undefined
 
 const lastServerKey = (done: string) =>
   new ApiError(
     'last_server_key',
-    `This is the last server key that never expires; create another one before you ${done}`,
+    `This is the last server key that may do everything and never expires; create another one before you ${done}`,
   )
+
+/** Returns `may` as it is stored: null for everything. Throws 400 for a key that is not a server key, whose type says what it may do. */
+function storedMay(type: KeyType, may: Effect[]): Effect[] | null {
+  if (type !== 'server') throw invalid('may', 'can be set for server keys only')
+  return may.length < EFFECTS.length ? EFFECTS.filter((effect) => may.includes(effect)) : null
+}
 
 /** Returns the secret that this request gives to a key. */
 async function createSecret(context: Context, type: KeyType, id: string): Promise<string> {
@@ -103,6 +117,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     const values = {
       ...(body.type === 'uploader' && { max_bytes: UPLOADER_BYTES, max_tracks: UPLOADER_TRACKS }),
       ...(await toColumns(context, body)),
+      ...(body.may && { may: storedMay(body.type, body.may) }),
       id,
       organization_id: principal.organization_id,
       hash: await sha256(secret),
@@ -122,6 +137,11 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     return { api_key_id: id, api_key: toApiKey(row), secret }
   },
 
+  async getOwnApiKey(_, context) {
+    const row = await findApiKey(context, keyOf(context.principal)!.api_key_id)
+    return { api_key_id: row.id, api_key: toApiKey(row) }
+  },
+
   async getApiKey({ params }, context) {
     const row = await findApiKey(context, params.api_key_id)
     const isUploader = row.type === 'uploader'
@@ -135,17 +155,20 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
   async updateApiKey({ params, body }, context) {
     let row = await findApiKey(context, params.api_key_id)
     checkQuota(row.type, body)
-    const values = await toColumns(context, body)
+    const { may, ...columns } = await toColumns(context, body)
+    const values = { ...columns, ...(may && { may: storedMay(row.type, may) }) }
     if (Object.keys(values).length > 0) {
       const setsExpiry = 'expires_at' in values && values.expires_at !== null
-      const where = and(isOwnedByCaller(context, row.id), setsExpiry ? keepsServerKey(context, row) : undefined)
+      const isNarrowed = (values.may ?? null) !== null
+      const isKept = setsExpiry || isNarrowed ? keepsServerKey(context, row) : undefined
+      const where = and(isOwnedByCaller(context, row.id), isKept)
       const [, [updated]] = await context.db.batch([
         recordEvents(context, 'api_key.updated', sql`api_keys where ${where}`, { changed: Object.keys(values) }),
         context.db.update(apiKeys).set(values).where(where).returning(),
       ])
       if (!updated) {
         await findApiKey(context, row.id)
-        throw lastServerKey('let it end')
+        throw lastServerKey(isNarrowed ? 'let this one do less' : 'let it end')
       }
       row = updated
       context.cache.evictKey(row.id)

@@ -2,7 +2,7 @@ import { eq, getTableColumns, or, sql } from 'drizzle-orm'
 
 import type { KeyCache } from '../../adapters/cache/key_cache.ts'
 import { openForRequest } from '../../adapters/db/database.ts'
-import { apiKeys } from '../../adapters/db/schema/library.ts'
+import { apiKeys } from '../../adapters/db/schema/api_keys.ts'
 import { unauthorized } from '../../core/errors.ts'
 import type { KeyHolder } from '../../core/principal.ts'
 import { queueKeyUse } from '../../domain/key_use.ts'
@@ -22,6 +22,7 @@ function toKeyHolder(key: ApiKeyRow): KeyHolder {
     kind: key.type,
     organization_id: key.organization_id,
     api_key_id: key.id,
+    may: key.may,
     binding: collection_id
       ? { scope: 'collection', id: collection_id }
       : track_id

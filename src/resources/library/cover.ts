@@ -47,6 +47,7 @@ export const coverHandlers: Handlers<typeof coverOperations> = {
       id: collection.id,
       collection_id: collection.id,
       organization_id: context.principal.organization_id,
+      cover_path: collection.cover_path,
     }
     return {
       collection_id: collection.id,

@@ -4,11 +4,13 @@ import { newSecret, secretHint, sha256, toHex } from '../../adapters/crypto/secr
 import { rowId, secondRowId, secretBase62 } from '../../adapters/crypto/seed.ts'
 import { batchesWith, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
-import { apiKeys, organizations } from '../../adapters/db/schema/library.ts'
+import { apiKeys } from '../../adapters/db/schema/api_keys.ts'
+import { organizations } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { Organization, type organizationOperations } from '../../contract/organization.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
+import { requireEffects } from '../../core/may.ts'
 import { deleteOrganization } from '../../domain/cleanup/delete_organization.ts'
 import { startPurge } from '../../domain/start_purge.ts'
 import { callAlarms } from '../../listening/overdue.ts'
@@ -102,6 +104,8 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     let row = await findOrganization(context, params.organization_id, isRoot)
     if (body.max_bytes !== undefined && !isRoot)
       throw new ApiError('insufficient_scope', 'Only the root key may set max_bytes')
+    if (body.progress_days !== undefined && body.progress_days < row.progress_days)
+      requireEffects(context.principal, ['delete'], 'A lower progress_days, which ends progress,')
     if (Object.keys(body).length > 0) {
       const { db, now } = context
       const values = { ...body, updated_at: nextVersion(now) }

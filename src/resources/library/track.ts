@@ -15,6 +15,7 @@ import { Track, type trackOperations } from '../../contract/track.ts'
 import type { TrackCreate } from '../../contract/track_create.ts'
 import type { trackListOperations } from '../../contract/track_list.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
+import { requireReplace } from '../../core/may.ts'
 import { tagsOfFile } from '../../domain/edited_tags.ts'
 import { discardReplaced, ingest } from '../../domain/ingest.ts'
 import { quotaExceeded, reportLevels, reserveUpload } from '../../domain/quota.ts'
@@ -204,7 +205,7 @@ export const trackCoverUpload = (context: Context, row: TrackRow) =>
 
 /**
  * Returns a new upload handle for a track's audio, which has its own path. Older handles remain valid until a file arrives at the new path
- * (docs/decisions/0063).
+ * (docs/decisions/0063). Throws 403 if the track has a file that the caller may not replace.
  */
 export async function renewUpload(
   context: Context,
@@ -214,6 +215,7 @@ export async function renewUpload(
   const { db, env, now } = context
   checkUploadHints(env, facts)
   const row = await findTrack(context, id)
+  requireReplace(context.principal, row.source_path)
   const path = nextUploadPath(row, now)
   const handle = { path, expires_at: now + UPLOAD_TTL * 1000, ...namesOf({ file_name }) }
   const isOwned = sql`${isOwnedByCaller(context, id)}`

@@ -12,6 +12,7 @@ import type { CoverOwner } from '../../contract/cover.ts'
 import { UPLOAD_TTL } from '../../contract/facts.ts'
 import type { UploadHandle } from '../../contract/media.ts'
 import { ApiError } from '../../core/errors.ts'
+import { requireReplace } from '../../core/may.ts'
 import { timestamp } from '../../core/time.ts'
 import { insertHandles } from '../../domain/upload_handles.ts'
 import { nextVersion } from './version.ts'
@@ -73,13 +74,15 @@ interface Owner {
   id: string
   organization_id: string
   collection_id: string
+  cover_path: string | null
 }
 
 /**
  * Returns the handle with which a client sends a cover, with `POST`. R2 has no presigned POST requests, so the URL points to the Worker
- * (docs/architecture.md#covers).
+ * (docs/architecture.md#covers). Throws 403 if the owner has a cover that the caller may not replace.
  */
 export async function coverUpload(context: Context, owner: CoverOwner, row: Owner): Promise<UploadHandle> {
+  requireReplace(context.principal, row.cover_path)
   const grant = {
     owner,
     owner_id: row.id,

@@ -14,8 +14,8 @@ import {
   showOrganization,
 } from '../../adapters/db/import_rows.ts'
 import { OF_ORGANIZATION } from '../../adapters/db/organization_tables.ts'
+import { apiKeys } from '../../adapters/db/schema/api_keys.ts'
 import { heartbeats } from '../../adapters/db/schema/counters.ts'
-import { apiKeys } from '../../adapters/db/schema/library.ts'
 import { retiredSlugs } from '../../adapters/db/schema/shares.ts'
 import type { Context } from '../../context.ts'
 import type { BackupAnswers, BackupRequest } from '../../contract/backup.ts'
@@ -129,11 +129,11 @@ export async function closeImport({ db }: Context, { organization_id, backup_id 
   return {}
 }
 
-/** Gives the oldest server key that never expires a new secret, because no secret works for an imported organization. */
+/** Gives the oldest server key that may do everything and never expires a new secret, because no secret works for an imported organization. */
 async function openFirstKey({ db }: Context, organization_id: string) {
   const secret = newSecret('server')
   const isFirst = sql`id = (select id from api_keys where organization_id = ${organization_id} and type = 'server'
-    and expires_at is null order by seq limit 1)`
+    and may is null and expires_at is null order by seq limit 1)`
   const [key] = await db
     .update(apiKeys)
     .set({ hash: await sha256(secret), hint: secretHint(secret) })

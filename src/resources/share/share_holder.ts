@@ -78,6 +78,7 @@ export async function readShareKey(env: Env, keys: KeyCache, secret: string, bas
     kind: 'player',
     organization_id: share.organization_id,
     api_key_id: share.id,
+    may: null,
     binding: { scope: share.scope, id: share.resource_id },
     variants: share.variants ?? DEFAULT_VARIANTS,
     is_downloadable: share.is_downloadable,

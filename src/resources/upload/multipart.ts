@@ -16,6 +16,7 @@ import type { Context, Handlers } from '../../context.ts'
 import { MAX_PARTS, MULTIPART_TTL, PART_SIZE, PART_URLS, UPLOAD_TTL } from '../../contract/facts.ts'
 import type { MultipartUpload, multipartOperations, PartUpload } from '../../contract/multipart.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
+import { isAllowed, requireReplace } from '../../core/may.ts'
 import { timestamp } from '../../core/time.ts'
 import { endMultipart } from '../../domain/cleanup/abandoned_uploads.ts'
 import { discardReplaced } from '../../domain/ingest.ts'
@@ -80,7 +81,7 @@ interface MultipartRequest {
 
 /**
  * Starts a multipart upload, which gets a new path. An open upload of a different file is abandoned; one that is already complete remains valid until
- * the new one is complete. Throws 409 if the file exceeds a quota.
+ * the new one is complete. Throws 409 if the file exceeds a quota, and 403 if the caller may not replace the file of the track.
  */
 async function start(
   context: Context,
@@ -89,6 +90,7 @@ async function start(
 ): Promise<MultipartAnswer> {
   const { db, env, now } = context
   checkUploadHints(env, body)
+  requireReplace(context.principal, track.source_path)
   const track_id = track.id
   const previous = await db.select().from(multipartUploads).where(eq(multipartUploads.track_id, track_id)).get()
   const isSame =
@@ -186,15 +188,26 @@ function refuseComplete(row: UploadRow): void {
   if (row.state === 'complete') throw new ApiError('multipart_complete', 'This upload is complete already')
 }
 
+/** Throws 403 if the caller may not replace the file that the track has. The upload may have been started by another key, or before the file came. */
+async function requireReplaceBy(context: Context, row: UploadRow): Promise<void> {
+  if (isAllowed(context.principal, 'delete')) return
+  const { source_path } = await findTrack(context, row.track_id)
+  requireReplace(context.principal, source_path === row.path ? null : source_path)
+}
+
 async function sign(context: Context, row: UploadRow, { done, next }: { done: Part[]; next: number[] }) {
   refuseComplete(row)
+  await requireReplaceBy(context, row)
   const outside = next.find((part_number) => part_number > row.part_count)
   if (outside !== undefined) throw noSuchPart(row, 'next', outside)
   return answer(context, await report(context, row, done), next)
 }
 
 async function complete(context: Context, row: UploadRow, done: Part[]) {
-  if (row.state === 'open') await join(context, await report(context, row, done))
+  if (row.state === 'open') {
+    await requireReplaceBy(context, row)
+    await join(context, await report(context, row, done))
+  }
   const track = await refreshTrack(context, row.track_id)
   await discardReplaced(context, track)
   return { multipart_upload: toPublic({ ...row, state: 'complete' }), track }

@@ -1,7 +1,18 @@
 import { describe, expect, it, vi } from 'vitest'
 
 import { isSecret, sha256 } from '../../../src/adapters/crypto/secret.ts'
-import { anApiKey, anOrganization, aPlaylist, aWaitingTrack, call, HOUR, ok, query } from '../support/api.ts'
+import { EFFECTS } from '../../../src/contract/effect.ts'
+import {
+  anApiKey,
+  anOrganization,
+  aPlaylist,
+  aWaitingTrack,
+  call,
+  expectError,
+  HOUR,
+  ok,
+  query,
+} from '../support/api.ts'
 import { aTenant, eventually, stopTime } from '../support/fixtures.ts'
 import { countRows, countCallRows } from '../support/row_counter.ts'
 
@@ -185,5 +196,65 @@ describe('an API key', () => {
     const read = async () => (await ok('GET', `/v1/api_key/${api_key_id}`, { key })).api_key.last_used_at
     await eventually(async () => (await read()) !== null)
     expect(Math.abs(Date.parse((await read())!) - Date.now())).toBeLessThan(60_000)
+  })
+})
+
+describe('`may`', () => {
+  it('is everything by default, and null for keys that are no server keys', async () => {
+    const { key } = await anOrganization()
+    const mayOf = async (body: object) => (await anApiKey(key, body)).api_key.may
+    expect(await mayOf({ type: 'server' })).toEqual([...EFFECTS])
+    expect(await mayOf({ type: 'server', may: ['delete', 'read', 'delete'] })).toEqual(['read', 'delete'])
+    for (const type of ['player', 'uploader', 'signing']) expect(await mayOf({ type })).toBeNull()
+    const { api_keys } = await ok('GET', '/v1/api_key', { key })
+    expect(api_keys.at(-1)!.may).toEqual([...EFFECTS])
+  })
+
+  it.each(['player', 'uploader', 'signing'])('cannot be set for a %s key', async (type) => {
+    const { key } = await anOrganization()
+    const { api_key_id } = await anApiKey(key, { type })
+    const requests = [
+      ['POST', '/v1/api_key', { title: 'K', type, may: ['read'] }],
+      ['PUT', `/v1/api_key/${api_key_id}`, { may: [...EFFECTS] }],
+    ] as const
+    for (const [method, path, body] of requests)
+      expect(await expectError(400, 'invalid_request', method, path, { key, body })).toMatchObject({
+        errors: [{ path: 'may', message: 'can be set for server keys only' }],
+      })
+  })
+
+  it.each([[[]], [['admin']], ['read'], [null], [{ read: true }], [[['read']]]])('cannot be %j', async (may) => {
+    const { key } = await anOrganization()
+    const body = { title: 'K', type: 'server', may }
+    await expectError(400, 'invalid_request', 'POST', '/v1/api_key', { key, body })
+  })
+
+  it('of the last server key that may do everything and never expires cannot be narrowed', async () => {
+    const { key } = await anOrganization()
+    const first = (await ok('GET', '/v1/api_key/self', { key })).api_key_id
+    const narrow = (id: string) => call('PUT', `/v1/api_key/${id}`, { key, body: { may: ['read'] } })
+    await anApiKey(key, { type: 'server', may: ['read', 'write'] })
+    await anApiKey(key, { type: 'server', expires_at: new Date(Date.now() + 60_000).toISOString() })
+    for (const request of [
+      () => narrow(first),
+      () => call('DELETE', `/v1/api_key/${first}`, { key }),
+      () => call('PUT', `/v1/api_key/${first}`, { key, body: { expires_at: '2100-01-01T00:00:00Z' } }),
+    ]) {
+      const { status, body } = await request()
+      expect([status, body.code]).toEqual([409, 'last_server_key'])
+    }
+    const second = await anApiKey(key, { type: 'server' })
+    const both = await Promise.all([narrow(second.api_key_id), narrow(first)])
+    expect(both.filter(({ status }) => status === 200)).toHaveLength(1)
+    const full = await query(`select id from api_keys where type = 'server' and may is null and expires_at is null`)
+    expect(full).toHaveLength(1)
+  })
+
+  it('of a key that may do less says nothing about the last server key', async () => {
+    const { key } = await anOrganization()
+    const { api_key_id } = await anApiKey(key, { type: 'server', may: ['read', 'write'] })
+    const body = { may: ['read'], expires_at: '2100-01-01T00:00:00Z' }
+    expect((await ok('PUT', `/v1/api_key/${api_key_id}`, { key, body })).api_key).toMatchObject({ may: ['read'] })
+    await ok('DELETE', `/v1/api_key/${api_key_id}`, { key })
   })
 })

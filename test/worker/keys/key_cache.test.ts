@@ -7,6 +7,7 @@ const principal = (api_key_id: string): KeyHolder => ({
   kind: 'server',
   organization_id: 'org',
   api_key_id,
+  may: null,
   binding: null,
   variants: null,
   is_downloadable: false,

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
-import { apiKeys } from '../../../src/adapters/db/schema/library.ts'
+import { apiKeys } from '../../../src/adapters/db/schema/api_keys.ts'
 import { anOrganization, db, ok, expectError, errorPaths } from '../support/api.ts'
 
 describe('an organization', () => {

@@ -234,6 +234,7 @@ export const cases: Record<OperationName, Case> = {
     body: () => ({ title: 'Another', type: 'uploader' }),
     keys: { '': `${ENVELOPE} api_key_id api_key secret`, api_key: API_KEY },
   },
+  getOwnApiKey: { keys: { '': `${ENVELOPE} api_key_id api_key`, api_key: API_KEY } },
   getApiKey: { keys: { '': `${ENVELOPE} api_key_id api_key quota`, api_key: API_KEY } },
   updateApiKey: {
     body: () => ({ title: 'Changed' }),

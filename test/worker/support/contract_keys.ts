@@ -14,7 +14,7 @@ const PLAY_SESSION = 'id creator_id organization_index metadata variants is_down
 export const PLAYLIST =
   'created_at updated_at id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
 export const API_KEY =
-  'id organization_id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins max_bytes max_tracks expires_at created_at last_used_at'
+  'id organization_id title type may hint collection_id track_id playlist_id variants is_downloadable allowed_origins max_bytes max_tracks expires_at created_at last_used_at'
 export const USAGE = {
   '': `${ENVELOPE} usage quota`,
   usage: 'tracks duration bytes variants days',

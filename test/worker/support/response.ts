@@ -1,5 +1,6 @@
 import type { CallOf } from '../../../src/contract/client_operations.ts'
 import type { ExceededQuota } from '../../../src/contract/common.ts'
+import type { Effect } from '../../../src/contract/effect.ts'
 import type { ErrorCode } from '../../../src/contract/error_status.ts'
 import type { OperationName, OperationTable } from '../../../src/contract/index.ts'
 
@@ -87,6 +88,8 @@ export interface Refusal {
   api_request_id: string
   /** The invalid fields of a 400 response. */
   errors: { path: string; message: string }[]
+  /** Only if a server key lacks these rights. */
+  missing: Effect[]
   /** Only with the code `quota_exceeded`. */
   quota: ExceededQuota
   /** Only of a refused listening report. */
