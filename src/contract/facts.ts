@@ -7,6 +7,8 @@ export type Locale = (typeof LOCALES)[number]
 export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_METADATA_DEPTH = 5
 export const MAX_BODY_BYTES = 64 * 1024
+/** A message of MCP. The body of an operation is part of it. */
+export const MAX_MCP_BYTES = 256 * 1024
 export const MAX_THEME_COLORS = 12
 /** Maximum number of tracks that a play session lists, and maximum number of variants that it may name. */
 export const MAX_SESSION_TRACKS = 1000

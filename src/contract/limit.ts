@@ -88,6 +88,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   ),
   limit('event_wait', limits.MAX_EVENT_WAIT, 'seconds', 'wait of the feed'),
   limit('body_size', limits.MAX_BODY_BYTES, 'bytes', 'JSON bodies'),
+  limit('mcp_size', limits.MAX_MCP_BYTES, 'bytes', 'a message to /mcp'),
   limit('string_length', limits.MAX_STRING, 'characters', 'text fields'),
   limit('metadata_size', limits.MAX_METADATA_BYTES, 'bytes', 'metadata, as JSON'),
   limit('metadata_depth', limits.MAX_METADATA_DEPTH, 'levels', 'metadata'),

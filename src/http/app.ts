@@ -14,6 +14,7 @@ import { mountChapterFiles } from './chapter_file.ts'
 import type { AppEnv } from './context.ts'
 import { mountHealth } from './health.ts'
 import { logRequest } from './log_request.ts'
+import { mountMcp } from './mcp/mcp.ts'
 import { mountMetrics } from './metrics.ts'
 import { mountOembed } from './pages/oembed.ts'
 import { mountPages } from './pages/share.ts'
@@ -42,6 +43,7 @@ export function createApp(cache: IsolateCache) {
   mountPages(app, cache)
   mountZip(app, cache)
   mountChapterFiles(app, cache)
+  mountMcp(app, cache)
 
   const methods = new Map<string, string[]>()
   for (const { method, path } of Object.values(operations)) {

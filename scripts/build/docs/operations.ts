@@ -193,6 +193,13 @@ ${JSON.stringify(example.response, null, 2)}
 `
 }
 
+/** Returns the text of each operation of the service by its name, for assistants (src/http/mcp/tools.ts). To clients, the creation of a play session is three operations. */
+export function operationTexts(entries: Entry[]): Map<string, string> {
+  const isCreation = ({ operation }: Entry) => /^\/v1\/play_session\/(collection|track|playlist)$/.test(operation.path)
+  const groups = Map.groupBy(entries, (entry) => (isCreation(entry) ? 'createPlaySession' : entry.name))
+  return new Map([...groups].map(([name, entries]) => [name, entries.map(markdownOf).join('\n')]))
+}
+
 /** Returns the page of a tag. The page of the events also has the bodies of webhooks. */
 export function operationPage(tag: ApiTag, entries: Entry[], { webhooks, components }: Document): Page {
   const url = pageOfTag(tag)

@@ -12,7 +12,16 @@ import { DEMO_AUDIO, demoAudio } from './demo.ts'
 import { groupsOf, type Guide, guidePage, renderMarkdown, type SearchEntry } from './guides.ts'
 import { EXAMPLE_ORIGIN, inlineCode } from './html.ts'
 import { linkedFiles, withAddresses } from './links.ts'
-import { type Document, entriesOf, type Entry, objectPage, operationPage, pageOfTag, titleOf } from './operations.ts'
+import {
+  type Document,
+  entriesOf,
+  type Entry,
+  objectPage,
+  operationPage,
+  operationTexts,
+  pageOfTag,
+  titleOf,
+} from './operations.ts'
 import { packagesPage } from './packages_page.ts'
 import { type Assets, type NavigationGroup, type Page, renderPage } from './shell.ts'
 
@@ -167,6 +176,8 @@ export async function buildDocs(
     ...[...tags].flatMap(([tag, entries]) => operationEntries(tag, entries)),
     ...[...guides].flatMap(([name, { search }]) => (listed.has(`/docs/${name}`) ? search : [])),
   ]
+  for (const [name, markdown] of operationTexts(entriesOf(operations, document, examples)))
+    files.set(`docs/api/operations/${name}.md`, markdown)
   files.set(DEMO_AUDIO, demoAudio())
   files.set('docs/search.json', JSON.stringify(search))
   files.set('llms.txt', llmsText(groups, pages))

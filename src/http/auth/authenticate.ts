@@ -1,7 +1,9 @@
 import type { KeyCache } from '../../adapters/cache/key_cache.ts'
 import { isSecret, sha256 } from '../../adapters/crypto/secret.ts'
+import { EFFECTS } from '../../contract/effect.ts'
 import type { Access } from '../../contract/operation.ts'
 import { ApiError, unauthorized } from '../../core/errors.ts'
+import { isAllowed } from '../../core/may.ts'
 import { type KeyHolder, keyOf, LISTENER, type Principal, ROOT } from '../../core/principal.ts'
 import { readKey } from '../../resources/keys/key_holder.ts'
 import { isShareKey, cachedShare, readShareKey } from '../../resources/share/share_holder.ts'
@@ -39,6 +41,20 @@ function checkOrigin(allowed: string[] | null | undefined, origin: string | null
   throw new ApiError('origin_not_allowed', message)
 }
 
+/** Requests whose caller may not delete, although its key may. */
+const withoutDelete = new WeakSet<Request>()
+
+/** Marks a request to the app, so that it is refused if it needs the effect `delete`, whatever its key may do. */
+export function forbidDelete(request: Request): Request {
+  withoutDelete.add(request)
+  return request
+}
+
+function narrowed(principal: Principal, request: Request): Principal {
+  if (!withoutDelete.has(request) || principal.kind !== 'server') return principal
+  return { ...principal, may: EFFECTS.filter((effect) => effect !== 'delete' && isAllowed(principal, effect)) }
+}
+
 /**
  * Identifies the caller (specification §5) by the header `Authorization: Bearer <API_KEY>`, in which the scheme may have any case (RFC 9110 §11.1).
  * The checksum of a key rejects a typo without a query, and keys are cached for a short time.
@@ -67,5 +83,5 @@ export async function authenticate(
     const message = `This operation needs a key of the type ${access.join(' or ')}; this one has the type ${kind}`
     throw new ApiError('insufficient_scope', message)
   }
-  return principal
+  return narrowed(principal, request)
 }
