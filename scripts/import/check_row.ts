@@ -2,6 +2,7 @@ import { getTableName, is } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import { SECRETS } from '../../src/adapters/db/organization_tables.ts'
+import * as apiKeys from '../../src/adapters/db/schema/api_keys.ts'
 import * as events from '../../src/adapters/db/schema/events.ts'
 import * as library from '../../src/adapters/db/schema/library.ts'
 import * as reservations from '../../src/adapters/db/schema/reservations.ts'
@@ -15,7 +16,7 @@ import type { Row } from '../../src/contract/backup.ts'
 
 /** Checks one row of an export against the schema of its table. */
 
-const modules = [events, library, reservations, shares, trash, uploadHandles, usage, webhooks, work]
+const modules = [apiKeys, events, library, reservations, shares, trash, uploadHandles, usage, webhooks, work]
 /** The stored columns of each table, by name. */
 const COLUMNS = new Map(
   modules
