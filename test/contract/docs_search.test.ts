@@ -106,6 +106,14 @@ test.each([
   expect(finder.find(query)[0]?.url).toContain(url)
 })
 
+test.each([
+  ['statuses', '/docs/upload#statuses'],
+  ['levels', '/docs/waveform'],
+  ['cover', '/docs/upload#covers'],
+])('guides come before operations and pages about the inside: "%s" leads to %s', (query, url) => {
+  expect(finder.find(query)[0]?.url).toBe(url)
+})
+
 test('nothing is found for words without a meaning and for unknown ones, and no page fills the results', () => {
   expect([...finder.find('how do i'), ...finder.find('zzyzx'), ...finder.find('')]).toEqual([])
   const pages = finder.find('track').map(({ url }) => url.split('#')[0])
