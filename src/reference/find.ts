@@ -47,7 +47,7 @@ export function createFinder(entries: SearchEntry[]): Finder {
     processTerm: termOf,
     searchOptions: {
       boost: FIELDS,
-      prefix: (term) => term.length > 2,
+      prefix: (term) => term.length > 1,
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
       weights: { prefix: 0.4, fuzzy: 0.2 },
       boostDocument: (id) => KINDS[entries[id as number]!.kind],

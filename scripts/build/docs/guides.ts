@@ -70,6 +70,7 @@ const plain = (markdown: string) =>
     .replace(/\]\([^)]*\)/g, ' ')
     .replace(/[[\]`*|#]|-{3,}/g, ' ')
     .replace(/\s+/g, ' ')
+    .replace(/ ([.,:;)])|(\() /g, '$1$2')
     .trim()
 
 /** Returns the words of code, each once, because the search shows no lines of it. */
@@ -181,9 +182,8 @@ function descriptionOf(markdown: string): string {
     .lexer(markdown)
     .find(({ type, raw }) => type === 'paragraph' && !raw.startsWith('The commands use'))
   // The end of a paragraph that introduces a list is left out.
-  const text = plain(paragraph?.raw ?? '')
-    .replace(/(?<=[.?!]) [^.?!]*:$/, '')
-    .replace(/ ([.,:;)])|(\() /g, '$1$2')
+  const text = plain(paragraph?.raw ?? '').replace(/(?<=[.?!]) [^.?!]*:$/, '')
+
   const [first = '', ...others] = text.split(/(?<=[.?!]) (?=[\p{Lu}<`])/u)
   let description = first
   for (const sentence of others) {
