@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { guidePage } from '../../scripts/build/docs/guides.ts'
 import { readGuides, readQuickStart, shellFunctions } from '../../scripts/build/docs/search_entries.ts'
 
 /** The shell functions that the commands on the pages use. */
@@ -31,4 +32,26 @@ test('a page whose commands use these functions says so before the first of them
     return first && name !== 'start' && (at === -1 || at > first.index)
   })
   expect(missing.map(([name]) => name)).toEqual([])
+})
+
+const htmlOf = (markdown: string) => guidePage('page', `# Page\n\n${markdown}\n`).page.content
+
+test('a picture directly below a live element is left out, and others are shown', () => {
+  const picture = '![The player](images/player-light.png)'
+  expect(htmlOf(`<!-- demo: player -->\n\n${picture}\n\n${picture}`).match(/<img /g)).toHaveLength(1)
+  expect(htmlOf(picture)).toContain('<img ')
+})
+
+test('commands that call the API get tabs with TypeScript and Python, and other commands stay alone', () => {
+  const languages = (code: string) =>
+    [...htmlOf(`\`\`\`bash\n${code}\n\`\`\``).matchAll(/<pre tabindex="0" data-language="(\w+)"/g)].map(
+      ([, name]) => name,
+    )
+  const command = 'api "$URL/v1/share" -d "{\\"collection_id\\": \\"$COLLECTION\\"}" | field share_id'
+  expect(languages(command)).toEqual(['bash', 'ts', 'python'])
+  expect(htmlOf(`\`\`\`bash\n${command}\n\`\`\``)).toContain(
+    'collection_id = sys.argv[<span class="hljs-number">1</span>]',
+  )
+  for (const other of [`for i in 1 2; do ${command}; done`, 'curl -sS "$ADDRESS" -o file', `${command} | tee ids.txt`])
+    expect([other, languages(other)]).toEqual([other, ['bash']])
 })
