@@ -113,6 +113,7 @@ export async function prepareStack(state_dir: string, say: (text: string) => voi
         STATE_DIR: state_dir,
         ROOT_KEY: stack.root_key,
         PARENT_PID: `${process.pid}`,
+        DEMO_TRACK: '0',
       }
       const started = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
         cwd: root,

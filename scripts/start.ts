@@ -158,7 +158,7 @@ async function start(): Promise<void> {
   const demo = settings.isEmpty ? undefined : await findOrCreateDemo(settings)
   if (stopping) return
   isReady = true
-  printReady(settings, demo)
+  await printReady(settings, demo)
   process.send?.({ ready: { base_url: settings.base_url, ...demo } })
   await sweepForever(settings)
 }

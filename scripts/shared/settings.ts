@@ -30,6 +30,10 @@ export const SETTINGS = {
     standard: '',
     meaning: '`1` creates no demo organization, so that `npm run restore` accepts it',
   },
+  DEMO_TRACK: {
+    standard: '1',
+    meaning: '`0` makes no demo track when `STATE_DIR` is new',
+  },
   VERBOSE: { standard: '', meaning: '`1` shows every line of wrangler and transcoder' },
 } as const
 
@@ -41,9 +45,14 @@ export interface Settings {
   stateDir: string
   /** Whether no demo organization is created. */
   isEmpty: boolean
+  /** Whether the first start makes a demo track. */
+  hasDemoTrack: boolean
   secrets: Record<string, string>
   base_url: string
 }
+
+/** Returns the directory with the data of `npm start`. */
+export const readStateDirectory = () => resolve(root, process.env.STATE_DIR || SETTINGS.STATE_DIR.standard)
 
 export function readSettings(): Settings {
   const port = readPort('PORT', SETTINGS.PORT.standard)
@@ -53,12 +62,12 @@ export function readSettings(): Settings {
   for (const name of ['ROOT_KEY', 'METRICS_KEY']) if (process.env[name]) secrets[name] = process.env[name]
   if (secrets.ROOT_KEY!.length < MIN_ROOT_KEY)
     throw new Error(`ROOT_KEY has fewer than ${MIN_ROOT_KEY} characters: set another (openssl rand -hex 32)`)
-  const stateDir = resolve(root, process.env.STATE_DIR || SETTINGS.STATE_DIR.standard)
   return {
     port,
     transcoderPort,
-    stateDir,
+    stateDir: readStateDirectory(),
     isEmpty: Boolean(process.env.EMPTY),
+    hasDemoTrack: (process.env.DEMO_TRACK || SETTINGS.DEMO_TRACK.standard) !== '0',
     secrets,
     base_url: `http://localhost:${port}`,
   }

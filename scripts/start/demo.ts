@@ -4,16 +4,22 @@ import { join } from 'node:path'
 import { createClient } from '../../src/client/client.ts'
 import type { Settings } from '../shared/settings.ts'
 import { print } from '../shared/terminal.ts'
+import { makeDemoTrack } from './demo_track.ts'
 
 /** An organization for experiments, with its server key. */
 export interface Demo {
   organization_id: string
   api_key_id: string
   secret: string
+  /** The link to the demo track. */
+  share_id?: string
 }
 
-/** Returns the demo organization that an earlier start created. Creates it if it does not exist or the database was deleted. */
-export async function findOrCreateDemo({ base_url, stateDir, secrets }: Settings): Promise<Demo> {
+/**
+ * Returns the demo organization that an earlier start created. Creates it if it does not exist or the database was deleted, and the demo track only if there
+ * was no earlier start.
+ */
+export async function findOrCreateDemo({ base_url, stateDir, secrets, hasDemoTrack }: Settings): Promise<Demo> {
   const previous = readDemo(stateDir)
   if (previous) {
     const client = createClient({ base_url, api_key: previous.secret })
@@ -29,12 +35,22 @@ a copy of ${stateDir}/v3/d1, and start again. The files of earlier uploads are s
   const created = await operator.post('/v1/organization', { body: { name: 'Demo' } })
   if (!created.ok) throw new Error(`The demo organization cannot be created: ${created.message}`)
   const { organization_id, api_key_id, secret } = created
-  const demo = { organization_id, api_key_id, secret }
-  writeFileSync(pathOf(stateDir), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  const demo: Demo = { organization_id, api_key_id, secret }
+  writeDemo(stateDir, demo)
+  if (previous || !hasDemoTrack) return demo
+  try {
+    demo.share_id = await makeDemoTrack(base_url, secret)
+    writeDemo(stateDir, demo)
+  } catch (error) {
+    print(`The demo track cannot be made: ${(error as Error).message}`)
+  }
   return demo
 }
 
 const pathOf = (stateDir: string) => join(stateDir, 'demo.json')
+
+const writeDemo = (stateDir: string, demo: Demo) =>
+  writeFileSync(pathOf(stateDir), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
 
 /** Reads the demo organization that an earlier start created from its file. */
 export function readDemo(stateDir: string): Demo | undefined {

@@ -22,7 +22,21 @@ async function copy(button: HTMLElement): Promise<void> {
   setTimeout(() => (button.textContent = 'Copy'), 2000)
 }
 
+/** Marks blocks whose lines go on at the right, so that they fade out there. */
+function startFades(): void {
+  const mark = (block: Element) =>
+    block.classList.toggle('cut', block.scrollWidth - block.clientWidth - Math.abs(block.scrollLeft) > 1)
+  const observer = new ResizeObserver((entries) => entries.forEach(({ target }) => mark(target)))
+  for (const block of document.querySelectorAll('.sample pre, .scroll')) observer.observe(block)
+  document.addEventListener(
+    'scroll',
+    ({ target }) => target instanceof Element && target.matches('.sample pre, .scroll') && mark(target),
+    { capture: true, passive: true },
+  )
+}
+
 export function startSamples(): void {
+  startFades()
   for (const origin of document.querySelectorAll('.origin')) origin.textContent = location.origin
   const stored = localStorage.getItem(STORED)
   if (stored) showLanguage(stored)

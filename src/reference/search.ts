@@ -1,50 +1,36 @@
 import { make, openDialog } from './dom.ts'
+import type { Finder, SearchEntry } from './find.ts'
 
-/** The search over operations and guides. Its index is loaded when it is opened first. */
+/** The dialog of the search. The search itself is loaded when the dialog is opened first. */
 
-interface Entry {
-  title: string
-  page: string
-  url: string
-  text: string
+let loading: Promise<Finder> | undefined
+
+/** Loads the library and the entries, once. */
+const load = () =>
+  (loading ??= Promise.all([import('./find.ts'), loadEntries()]).then(([{ createFinder }, entries]) =>
+    createFinder(entries),
+  ))
+
+async function loadEntries(): Promise<SearchEntry[]> {
+  const response = await fetch('/docs/search.json')
+  return (await response.json()) as SearchEntry[]
 }
 
-const MOST = 12
-/** How much a word counts, by where it is found: at the start of the title, in the title, in the name of the page, in the text. */
-const WEIGHTS = { start: 12, title: 8, page: 4, text: 1 }
+const LONGEST_EXCERPT = 140
 
-let index: Promise<Entry[]> | undefined
-const load = () => (index ??= fetch('/docs/search.json').then((response) => response.json() as Promise<Entry[]>))
-
-function weigh({ title, page, text }: Entry, word: string): number {
-  const name = title.toLowerCase()
-  if (name.startsWith(word)) return WEIGHTS.start
-  if (name.includes(word)) return WEIGHTS.title
-  if (page.toLowerCase().includes(word)) return WEIGHTS.page
-  return text.toLowerCase().includes(word) ? WEIGHTS.text : 0
-}
-
-/** Returns the entries that contain all words, best first. */
-export function find(entries: Entry[], query: string): Entry[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-  if (words.length === 0) return []
-  const found = entries.map((entry) => {
-    const weights = words.map((word) => weigh(entry, word))
-    return { entry, weight: weights.includes(0) ? 0 : weights.reduce((sum, weight) => sum + weight) }
-  })
-  return found
-    .filter(({ weight }) => weight > 0)
-    .toSorted((a, b) => b.weight - a.weight)
-    .slice(0, MOST)
-    .map(({ entry }) => entry)
-}
-
-/** Returns the start of a text, or the part around the first word if only the text has it. */
-function excerpt({ title, text }: Entry, query: string): string {
-  const [word = ''] = query.trim().toLowerCase().split(/\s+/)
-  const at = title.toLowerCase().includes(word) ? 0 : text.toLowerCase().indexOf(word)
-  const from = Math.max(0, at - 40)
-  return `${from > 0 ? '… ' : ''}${text.slice(from, from + 120)}`
+/** Returns the part of a text around the first word of the query that it contains, or else its start. */
+function excerpt({ text }: SearchEntry, query: string): string {
+  const lower = text.toLowerCase()
+  const places = query
+    .toLowerCase()
+    .split(/[^\p{L}\d_]+/u)
+    .filter((word) => word.length > 3)
+    .map((word) => lower.indexOf(word))
+    .filter((at) => at >= 0)
+  const near = Math.min(...places)
+  const from = near < LONGEST_EXCERPT - 20 || near === Infinity ? 0 : text.lastIndexOf(' ', near - 40) + 1
+  const end = text.length - from > LONGEST_EXCERPT ? text.lastIndexOf(' ', from + LONGEST_EXCERPT) : text.length
+  return `${from > 0 ? '… ' : ''}${text.slice(from, end)}${end < text.length ? ' …' : ''}`
 }
 
 function openSearch(): void {
@@ -78,7 +64,7 @@ function openSearch(): void {
     if (chosen) input.setAttribute('aria-activedescendant', chosen.id)
     else input.removeAttribute('aria-activedescendant')
   }
-  function show(entries: Entry[]): void {
+  function show(entries: SearchEntry[]): void {
     options = entries.map((entry, at) => {
       const { title, page, url } = entry
       const option = make(
@@ -97,9 +83,10 @@ function openSearch(): void {
   }
   async function search(): Promise<void> {
     try {
-      show(find(await load(), input.value))
+      const { find } = await load()
+      show(find(input.value))
     } catch {
-      index = undefined
+      loading = undefined
       status.textContent = 'The search could not be loaded.'
     }
   }
@@ -113,7 +100,7 @@ function openSearch(): void {
     else return
     event.preventDefault()
   })
-  load().catch(() => (index = undefined))
+  load().catch(() => (loading = undefined))
 }
 
 export function startSearch(): void {

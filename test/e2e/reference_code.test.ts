@@ -11,6 +11,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { samplesOf } from '../../scripts/build/docs/samples.ts'
+import { readQuickStart } from '../../scripts/build/docs/search_entries.ts'
 import type { OperationExample } from '../../scripts/build/openapi.ts'
 import { zip } from '../../scripts/pack/archive.ts'
 import { makePython } from '../../scripts/pack/python.ts'
@@ -24,7 +25,7 @@ import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { freePort } from '../support/stack.ts'
 import { hasPython } from './has_python.ts'
-import { PLAY, RECORD_PYTHON } from './reference_programs.ts'
+import { PLAY, RECORD_PYTHON, translatedCommands } from './reference_programs.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, TIMEOUT, upload } from './steps.ts'
 import { openTab } from './studio_steps.ts'
@@ -54,19 +55,19 @@ const run = promisify(execFile)
 async function makeProject(): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'tonearm-docs-'))
   await writeFile(join(made, 'package.json'), '{ "type": "module" }')
-  await writeFile(join(made, 'song.mp3'), await makeAudio('mp3', { seconds: 2, channels: 1 }))
+  await writeFile(join(made, 'song.mp3'), await makeAudio('mp3', { seconds: 6, channels: 1 }))
   await symlink(join(root, 'node_modules'), join(made, 'node_modules'))
   await writeFile(join(made, 'tonearm-0.0.0-py3-none-any.whl'), await zip(await makePython('0.0.0')))
   return made
 }
 
 /** Returns the blocks of code of a page in a language. */
-async function blocksOf(path: string, language: string): Promise<string[]> {
-  const tokens = marked.lexer(await readFile(join(root, path), 'utf8'))
-  return tokens
+const blocksIn = (markdown: string, language: string) =>
+  marked
+    .lexer(markdown)
     .filter((token) => token.type === 'code' && token.lang === language)
     .map((token) => (token as Tokens.Code).text)
-}
+const blocksOf = async (path: string, language: string) => blocksIn(await readFile(join(root, path), 'utf8'), language)
 
 /** Makes code run against the stack, with the clients of this project. */
 const connected = (code: string) =>
@@ -74,6 +75,12 @@ const connected = (code: string) =>
     .replaceAll('https://audio.example.com', stack.base_url)
     .replace('@tonearm/client/playback', PLAYBACK)
     .replace('@tonearm/client', CLIENT)
+
+/** Pages whose commands continue in the terminal of the quick start, in the order of docs/README.md. */
+const PAGES =
+  'concepts upload tags edit play embed share feeds waveform counting events webhooks keys playlists lists variants operate'.split(
+    ' ',
+  )
 
 let count = 0
 
@@ -99,11 +106,26 @@ describe('the quick start uploads a song and prints its play session', () => {
     ['python', 'py'],
   ] as const)('in %s', async ([language, extension], { skip }) => {
     skip(language === 'python' && !hasPython, NO_PYTHON)
-    const [code] = await blocksOf('src/reference/quick_start.md', language)
-    // The commands of the other pages continue in the same terminal.
-    const [lists] = language === 'bash' ? await blocksOf('docs/lists.md', 'bash') : []
-    const { stdout } = await runProgram(extension, `${code}\n${lists ?? ''}`)
-    expect(stdout).toMatch(lists ? /^ready\nPlay session: [\w-]{36}\n0\n1\n$/ : /^ready\nPlay session: [\w-]{36}\n$/)
+    const [code] = blocksIn(await readQuickStart(), language)
+    const { stdout } = await runProgram(extension, code!)
+    expect(stdout).toMatch(/^ready\nPlayer: http\S+\/embed\/[\w-]{36}\n$/)
+  })
+
+  test('and the commands of the other pages continue in the same terminal', async () => {
+    // Left out are commands for an operator, and those that wait for Ctrl-C.
+    const [code] = blocksIn(await readQuickStart(), 'bash')
+    const pages = await Promise.all(PAGES.map((page) => blocksOf(`docs/${page}.md`, 'bash')))
+    const commands = pages.flat().filter((block) => !/^ROOT=|^WORKER=|^serve /m.test(block))
+    const port = String(await freePort(12_000))
+    const script = [code, ...commands]
+      .join('\n')
+      .replaceAll(/(?<!\d)3000\b/g, port)
+      .replaceAll('sleep 1', 'sleep 0.2')
+    const { stdout, stderr } = await runProgram('bash', script)
+    // The page about edits shows the refusal of an old version.
+    expect(stderr.trim()).toMatch(/^version_mismatch: .*$/)
+    expect(stdout).toMatch(/^ready\nPlayer: /)
+    expect(stdout.split('\n')).not.toContain('undefined')
   })
 })
 
@@ -226,12 +248,11 @@ test('the TypeScript of every operation, of the guides and of the comments compi
     })
     written.push([name, typescript!.code])
   }
-  const programs = [
-    ...(await blocksOf('docs/recipes.md', 'ts')),
-    ...(await blocksOf('src/reference/quick_start.md', 'ts')),
-  ]
-  programs.push((await blocksOf('docs/packages.md', 'ts'))[0]!, ...(await blocksOf('docs/listening.md', 'ts')))
+  const sources = ['docs/recipes.md', 'src/reference/quick_start.md', 'docs/listening.md']
+  const programs = (await Promise.all(sources.map((path) => blocksOf(path, 'ts')))).flat()
+  programs.push((await blocksOf('docs/packages.md', 'ts'))[0]!)
   written.push(...programs.map((code, at): [string, string] => [`guide_${at}`, code]))
+  written.push(...(await translatedCommands('ts')))
   const documented: string[] = []
   for (const path of ['src/client/client.ts', 'src/client/webhook.ts', 'packages/client/upload_file.ts'])
     documented.push(...examplesIn(await readFile(join(root, path), 'utf8')))
@@ -260,7 +281,7 @@ test('the Python of every operation sends the request of its example', async ({ 
     const request = { ...example, name: name as OperationName, method, path, isPublic: access.length === 0 }
     return [name, samplesOf(request).at(-1)!.code]
   })
-  await writeFile(join(project, 'samples.json'), JSON.stringify(samples))
+  await writeFile(join(project, 'samples.json'), JSON.stringify([...samples, ...(await translatedCommands('python'))]))
   const { stdout } = await runProgram('py', RECORD_PYTHON)
   const sent = JSON.parse(stdout) as Record<
     string,

@@ -46,7 +46,7 @@ const hasTriggers = (state_dir: string) =>
 const connect = () => createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
 beforeAll(async () => {
-  stack = await startOther()
+  stack = await startOther({ settings: { DEMO_TRACK: '1' } })
   client = connect()
   collection_id = (await must(client.post('/v1/collection', { body: { title: 'Restart' } }))).collection_id
   audio = await makeAudio('flac', { seconds: 20 })
@@ -66,6 +66,18 @@ async function uploadUntilEncoding(file_name: string): Promise<string> {
   await vi.waitFor(async () => expect(await encoders()).not.toEqual([]), OFTEN)
   return track_id
 }
+
+const listTitles = async () => (await must(client.get('/v1/collection'))).collections.map(({ title }) => title)
+
+test('the first start makes a demo track, and prints the address of a page that plays it', async () => {
+  const address = / {2}Listen {8}(\S+)/.exec(stack.output())![1]!
+  expect(await (await fetch(address)).text()).toContain('<h1>Low Tide</h1>')
+  const { tracks } = await must(client.get('/v1/track', { query: { q: 'low tide' } }))
+  expect(tracks).toMatchObject([{ status: 'ready', duration: 10 }])
+  // It does not come back with the next start.
+  const params = { collection_id: tracks[0]!.collection_id }
+  await must(client.delete('/v1/collection/{collection_id}', { params }))
+})
 
 test('a transcoder killed mid-job restarts and finishes the job', async () => {
   const track_id = await uploadUntilEncoding('one.flac')
@@ -120,15 +132,16 @@ test('after all processes were killed mid-job, the next start applies migrations
   // Restores the database to the state in which the previous version leaves it.
   forgetTriggers(stack.state_dir)
   const { api_key, organization_id } = stack
-  stack = await startStack({ state_dir: stack.state_dir })
+  stack = await startStack({ state_dir: stack.state_dir, settings: { DEMO_TRACK: '1' } })
   expect(stack).toMatchObject({ api_key, organization_id })
   expect(hasTriggers(stack.state_dir)).toEqual([1, 1])
   client = connect()
+  expect([stack.output().includes('  Listen  '), await listTitles()]).toEqual([false, ['Restart']])
   expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
   done.push(track_id)
 
-  const list = await must(client.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
-  expect(list.tracks.map((track) => track.id).toSorted()).toEqual(done.toSorted())
+  const { tracks } = await must(client.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
+  expect(tracks.map(({ id }) => id).toSorted()).toEqual(done.toSorted())
   for (const id of done) {
     const { view } = await play(client, client, id)
     expect((await fetch(view.variants[0]?.url ?? '')).status).toBe(200)

@@ -31,7 +31,14 @@ describe('in a clean clone after npm ci', () => {
   function run(command: string, ports: Record<string, string> = {}) {
     const PATH = process.env.PATH!.split(':').filter((directory) => !directory.endsWith('node_modules/.bin'))
     const { NODE_COMPILE_CACHE } = process.env
-    const env = { HOME: clone, WRANGLER_LOG: 'log', NODE_COMPILE_CACHE, PATH: PATH.join(':'), ...ports }
+    const env = {
+      HOME: clone,
+      WRANGLER_LOG: 'log',
+      DEMO_TRACK: '0',
+      NODE_COMPILE_CACHE,
+      PATH: PATH.join(':'),
+      ...ports,
+    }
     const child = spawn(command, {
       shell: true,
       cwd: path('docs'),

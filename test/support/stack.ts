@@ -105,7 +105,7 @@ export async function startStack(
 export function run(environment: Record<string, string | number>, log?: string) {
   // Caching is off, because tests end sessions directly in the database. Responses are validated. The logs are verbose
   // for failing tests, which show them (show_logs.ts).
-  const defaults = { VERBOSE: '1', WRANGLER_LOG: 'log', CHECK_ANSWERS: 'true', REUSE_ANSWERS: 'false' }
+  const defaults = { VERBOSE: '1', WRANGLER_LOG: 'log', CHECK_ANSWERS: 'true', REUSE_ANSWERS: 'false', DEMO_TRACK: '0' }
   const env = { ...process.env, ...defaults, ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
   const child: ChildProcess = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
     env,

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 
 import type { clientOperations as operations } from '../../../src/contract/client_operations.ts'
+import { DEMO_SONG, playDemoSong, wavOf } from '../../shared/demo_song.ts'
 import { escapeHtml } from './html.ts'
 
 /**
@@ -9,50 +10,14 @@ import { escapeHtml } from './html.ts'
  */
 
 const RATE = 8000
-const SECONDS = 10
-/** The frequencies of a melody in Hz, one for each half second. */
-const MELODY = [
-  220, 277.2, 329.6, 440, 415.3, 329.6, 277.2, 329.6, 220, 246.9, 293.7, 392, 370, 293.7, 246.9, 293.7, 220, 277.2,
-  329.6, 440,
-]
+const { title, artist, seconds: SECONDS } = DEMO_SONG
 const LEVELS = 320
 
-/** Returns samples from -1 to 1: plucked tones that fade out, each with two overtones. */
-function samples(): Float64Array {
-  const song = new Float64Array(RATE * SECONDS)
-  for (const [note, frequency] of MELODY.entries()) {
-    const start = (note * RATE * SECONDS) / MELODY.length
-    for (let at = start; at < song.length; at++) {
-      const time = (at - start) / RATE
-      const phase = 2 * Math.PI * frequency * time
-      const tone = Math.sin(phase) + Math.sin(2 * phase) / 3 + Math.sin(3 * phase) / 6
-      song[at]! += 0.2 * tone * Math.min(1, time * 200) * Math.exp(-3 * time)
-    }
-  }
-  return song
-}
+const [left, right] = playDemoSong(RATE)
+const song = left.map((sample, index) => (sample + right[index]!) / 2)
 
-const song = samples()
-
-/** Returns the song as a WAV file with 16 bits and one channel. */
-export function demoAudio(): Uint8Array {
-  const size = song.length * 2
-  const file = Buffer.alloc(44 + size)
-  file.write('RIFF', 0)
-  file.writeUInt32LE(36 + size, 4)
-  file.write('WAVEfmt ', 8)
-  file.writeUInt32LE(16, 16)
-  file.writeUInt16LE(1, 20)
-  file.writeUInt16LE(1, 22)
-  file.writeUInt32LE(RATE, 24)
-  file.writeUInt32LE(RATE * 2, 28)
-  file.writeUInt16LE(2, 32)
-  file.writeUInt16LE(16, 34)
-  file.write('data', 36)
-  file.writeUInt32LE(size, 40)
-  for (const [at, sample] of song.entries()) file.writeInt16LE(Math.round(sample * 32_000), 44 + at * 2)
-  return file
-}
+/** Returns the song with one channel as a WAV file. */
+export const demoAudio = (): Uint8Array => wavOf([song], RATE)
 
 /** Returns 320 levels from 0 to 1, as in a play view. */
 function levels(): number[] {
@@ -79,8 +44,8 @@ function session(): Omit<z.input<typeof operations.playSession.response>, 'heard
     index: 'demo',
     duration: SECONDS,
     order: 1,
-    player_title: 'Low Tide',
-    player_subtitle: 'Ada Moon',
+    player_title: title,
+    player_subtitle: artist,
     player_color: '#2b6777',
   }
   const play_session = {
@@ -105,7 +70,7 @@ function session(): Omit<z.input<typeof operations.playSession.response>, 'heard
       ...track,
       organization_id: ID,
       collection_id: ID,
-      file_name: 'Low Tide.wav',
+      file_name: `${title}.wav`,
       metadata: {},
       is_cover_overridable: true,
       is_theme_overridable: true,
@@ -129,7 +94,7 @@ const MARKUP: Record<string, () => string> = {
   player: () =>
     `<tonearm-player play-session-id="${ID}" variants="original" no-memory><script type="application/json">${JSON.stringify(session()).replaceAll('<', '\\u003c')}</script></tonearm-player>`,
   waveform: () =>
-    `<audio id="demo-sound" src="/${DEMO_AUDIO}" preload="none" controls aria-label="Low Tide"></audio><tonearm-waveform for="demo-sound" duration="${SECONDS}" label="Position in Low Tide" levels="${escapeHtml(JSON.stringify(levels()))}"></tonearm-waveform>`,
+    `<audio id="demo-sound" src="/${DEMO_AUDIO}" preload="none" controls aria-label="${title}"></audio><tonearm-waveform for="demo-sound" duration="${SECONDS}" label="Position in ${title}" levels="${escapeHtml(JSON.stringify(levels()))}"></tonearm-waveform>`,
   uploader: () => '<tonearm-uploader manual edit-titles></tonearm-uploader>',
 }
 

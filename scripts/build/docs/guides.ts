@@ -1,6 +1,8 @@
 import GithubSlugger from 'github-slugger'
 import { Marked, type MarkedExtension, type Token, type Tokens } from 'marked'
 
+import type { SearchEntry } from '../../../src/reference/find.ts'
+import { translate } from './commands.ts'
 import { demoOf } from './demo.ts'
 import { codeBlock, escapeHtml, type Sample } from './html.ts'
 import { addressOf, withAddresses } from './links.ts'
@@ -8,27 +10,37 @@ import type { Link, NavigationGroup, Page } from './shell.ts'
 
 /** The guides, made from the Markdown of `docs`. */
 
-/** A part of a page that the search finds. */
-export interface SearchEntry {
-  title: string
-  /** The page or tag that it belongs to. */
-  page: string
-  url: string
-  text: string
-}
+/** A section of a guide. */
+export type Section = Pick<SearchEntry, 'title' | 'page' | 'url' | 'text' | 'code'>
 
 interface Rendered {
   html: string
   /** The targets of the links and images, as they are in the Markdown. */
   links: Set<string>
   sections: Link[]
-  search: SearchEntry[]
+  title: string
 }
 
 /** Languages in which adjacent blocks say the same. Such blocks become tabs. */
 const ALTERNATIVES = ['bash', 'ts', 'python']
 
-/** Joins adjacent blocks of code in different languages into one block with tabs. */
+const isPicture = (token: Token) =>
+  token.type === 'paragraph' && token.tokens?.length === 1 && token.tokens[0]!.type === 'image'
+
+/** Marks what comments in the Markdown say about the next token: a picture after a live element repeats it, and a list can be a group of cards. */
+function applyComments(tokens: Token[]): Token[] {
+  let comment = ''
+  return tokens.map((token) => {
+    if (token.type === 'space') return token
+    const before = comment
+    comment = token.type === 'html' ? token.raw : ''
+    if (before.startsWith('<!-- demo') && isPicture(token)) return { ...token, isRepeated: true }
+    if (before.startsWith('<!-- cards') && token.type === 'list') return { ...token, isCards: true }
+    return token
+  })
+}
+
+/** Joins adjacent blocks of code in different languages into one block with tabs, and adds the languages to commands that can be translated. */
 function joinSamples(tokens: Token[]): Token[] {
   const joined: Token[] = []
   let group: Sample[] | undefined
@@ -44,6 +56,10 @@ function joinSamples(tokens: Token[]): Token[] {
     group = isAlternative ? [sample] : undefined
     joined.push(group ? { ...token, samples: group } : token)
   }
+  for (const token of joined) {
+    const { samples } = token as { samples?: Sample[] }
+    if (samples?.length === 1 && samples[0]!.language === 'bash') samples.push(...(translate(samples[0]!.code) ?? []))
+  }
   return joined
 }
 
@@ -54,7 +70,11 @@ const plain = (markdown: string) =>
     .replace(/\]\([^)]*\)/g, ' ')
     .replace(/[[\]`*|#]|-{3,}/g, ' ')
     .replace(/\s+/g, ' ')
+    .replace(/ ([.,:;)])|(\() /g, '$1$2')
     .trim()
+
+/** Returns the words of code, each once, because the search shows no lines of it. */
+const wordsOfCode = (code: string) => [...new Set(code.match(/[\p{L}\d_-]{2,}/gu))].join(' ')
 
 function rendererOf(
   page: string,
@@ -88,6 +108,15 @@ function rendererOf(
       return codeBlock(samples ?? [{ language: token.lang ?? '', code: token.text }])
     },
     html: ({ text }) => demoOf(text),
+    paragraph(token) {
+      const html = this.parser.parseInline(token.tokens)
+      return (token as Tokens.Paragraph & { isRepeated?: boolean }).isRepeated ? '' : `<p>${html}</p>\n`
+    },
+    list(token) {
+      if (!(token as Tokens.List & { isCards?: boolean }).isCards) return false
+      const cards = token.items.map(({ tokens }) => `<li>${this.parser.parse(tokens)}</li>`)
+      return `<ul class="cards">${cards.join('')}</ul>\n`
+    },
     link({ href, tokens }) {
       return `<a href="${address(href)}">${this.parser.parseInline(tokens)}</a>`
     },
@@ -104,17 +133,18 @@ function rendererOf(
 /** Converts a page. `page` is its path in the repository, from which its links start. */
 export function renderMarkdown(markdown: string, url: string, page: string): Rendered {
   const [sections, links]: [Link[], Set<string>] = [[], new Set()]
-  const search = searchEntries(markdown, url)
-  const headings = new Set(search.map(({ url }) => url.split('#')[1] ?? ''))
+  const parts = searchEntriesOf(markdown, url)
+  const headings = new Set(parts.map(({ url }) => url.split('#')[1] ?? ''))
   const marked = new Marked({ renderer: rendererOf(page, { sections, links }, headings) })
-  const html = marked.parser(joinSamples(marked.lexer(markdown)))
-  return { html, links, sections, search }
+  const html = marked.parser(joinSamples(applyComments(marked.lexer(markdown))))
+  return { html, links, sections, title: parts[0]?.title ?? '' }
 }
 
-function searchEntries(markdown: string, url: string): SearchEntry[] {
+/** Returns the sections of a guide with their text. The first one is the part before the first heading of the second level. */
+export function searchEntriesOf(markdown: string, url: string): Section[] {
   const slugger = new GithubSlugger()
   const tokens = new Marked().lexer(markdown)
-  const entries: SearchEntry[] = []
+  const entries: Section[] = []
   for (const token of tokens) {
     if (token.type === 'heading') {
       const { text, depth } = token as Tokens.Heading
@@ -124,7 +154,8 @@ function searchEntries(markdown: string, url: string): SearchEntry[] {
       entries.push({ title, page, url: depth === 1 ? url : `${url}#${id}`, text: '' })
     } else if (entries.length > 0) {
       const last = entries.at(-1)!
-      last.text = `${last.text} ${plain(token.raw)}`.trim()
+      if (token.type === 'code') last.code = wordsOfCode(`${last.code ?? ''} ${(token as Tokens.Code).text}`)
+      else last.text = `${last.text} ${plain(token.raw)}`.trim()
     }
   }
   return entries
@@ -143,20 +174,28 @@ export function groupsOf(index: string, guides: Map<string, Page>): NavigationGr
   return groups
 }
 
-const LONGEST_DESCRIPTION = 160
+const LONGEST_DESCRIPTION = 240
 
-/** Returns the first paragraph of a guide, cut at a word. */
+/** Returns the first sentences of a guide: at least one, and as many as fit. */
 function descriptionOf(markdown: string): string {
-  const paragraph = new Marked().lexer(markdown).find(({ type }) => type === 'paragraph')
-  const text = plain(paragraph?.raw ?? '').replace(/ ([.,:;)])|(\() /g, '$1$2')
-  if (text.length <= LONGEST_DESCRIPTION) return text
-  return `${text.slice(0, text.lastIndexOf(' ', LONGEST_DESCRIPTION)).replace(/[.,:;]$/, '')} …`
+  const paragraph = new Marked()
+    .lexer(markdown)
+    .find(({ type, raw }) => type === 'paragraph' && !raw.startsWith('The commands use'))
+  // The end of a paragraph that introduces a list is left out.
+  const text = plain(paragraph?.raw ?? '').replace(/(?<=[.?!]) [^.?!]*:$/, '')
+
+  const [first = '', ...others] = text.split(/(?<=[.?!]) (?=[\p{Lu}<`])/u)
+  let description = first
+  for (const sentence of others) {
+    if (description.length + 1 + sentence.length > LONGEST_DESCRIPTION) break
+    description += ` ${sentence}`
+  }
+  return description.replace(/:$/, '.')
 }
 
-/** A guide: its page, its entries in the search, and the targets of its links. */
+/** A guide: its page, and the targets of its links. */
 export interface Guide {
   page: Page
-  search: SearchEntry[]
   links: Set<string>
 }
 
@@ -164,17 +203,16 @@ export interface Guide {
 export function guidePage(name: string, markdown: string): Guide {
   const url = `/docs/${name}`
   const path = `docs/${name}.md`
-  const { html, links, sections, search } = renderMarkdown(markdown, url, path)
-  const [first] = search
-  if (!first) throw new Error(`${path} has no heading`)
+  const { html, links, sections, title } = renderMarkdown(markdown, url, path)
+  if (!title) throw new Error(`${path} has no heading`)
   const page: Page = {
     url,
-    title: first.title,
+    title,
     description: descriptionOf(markdown),
     content: `<article class="prose">${html}</article>`,
     markdown: withAddresses(markdown, links, path),
     sections,
     kind: 'guide',
   }
-  return { page, search, links }
+  return { page, links }
 }

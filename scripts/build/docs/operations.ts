@@ -7,6 +7,7 @@ import { errorsOf, type Operation, type Operations } from '../../../src/contract
 import { describeEffect, type OperationExample } from '../openapi.ts'
 import { codeBlock, describedHtml, escapeHtml, inlineCode } from './html.ts'
 import { limitsOfOperation } from './limits.ts'
+import { pageOfTag, titleOf } from './operation_title.ts'
 import { samplesOf } from './samples.ts'
 import { type Field, fieldList, fieldMarkdown, fieldsOf, joinForms, type Schema } from './schema.ts'
 import type { Link, Page } from './shell.ts'
@@ -41,13 +42,6 @@ export interface Entry {
   described: DescribedOperation<Parameter>
   example: OperationExample
 }
-
-export const slugOf = (tag: string) => tag.toLowerCase().replaceAll(' ', '-')
-export const pageOfTag = (tag: string) => `/docs/api/${slugOf(tag)}`
-
-/** The summary up to its first detail is the title; the whole summary is shown below if it says more. */
-export const titleOf = (summary: string) =>
-  summary.split(/[;:] | \(|\. |, (?=or |and |newest|oldest|in |signed|with|up to|at most|first what)/)[0]!
 
 /** Returns a body with one list of fields, if it has several forms. */
 function withJoinedForms(body: Content, { components }: Document): Content {
@@ -211,7 +205,7 @@ export function operationPage(tag: ApiTag, entries: Entry[], { webhooks, compone
   return {
     url,
     title: tag,
-    description: `The API reference of Tonearm: ${tag}. ${API_TAGS[tag]}`,
+    description: API_TAGS[tag],
     content: `<h1>${tag}</h1><p>${API_TAGS[tag]}</p>${entries.map(section).join('')}${webhookSections.join('')}`,
     markdown: `# ${tag}\n\n${API_TAGS[tag]}\n\n${entries.map(markdownOf).join('\n')}`,
     sections: [...sections, ...events.map(([type]) => ({ title: type, url: `#${type}` }))],
@@ -240,7 +234,7 @@ export function objectPage({ components }: Document): Page {
   return {
     url: '/docs/api/objects',
     title: 'Objects',
-    description: 'The objects in the responses of the Tonearm API, with all fields',
+    description: 'The objects in responses, such as tracks, collections and keys, with all their fields.',
     content: `<h1>Objects</h1>${sections.join('')}`,
     markdown: `# Objects\n\nThe schemas are in /openapi.json under \`components.schemas\`.\n\n${objects.map(([name, schema]) => `## ${name}\n\n${schema.properties ? `${schema.description}\n\n` : ''}${fieldMarkdown(shownOf(schema), false)}`).join('\n')}`,
     sections: objects.map(([name]): Link => ({ title: name, url: `#${name}` })),

@@ -24,13 +24,13 @@ interface Style {
   indent: number
 }
 const single = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`
-const TYPESCRIPT: Style = {
+export const TYPESCRIPT: Style = {
   key: (name) => (/^[a-z_$][\w$]*$/i.test(name) ? name : single(name)),
   text: single,
   words: {},
   indent: 2,
 }
-const PYTHON: Style = {
+export const PYTHON: Style = {
   key: (name) => JSON.stringify(name),
   text: (value) => JSON.stringify(value),
   words: { true: 'True', false: 'False', null: 'None' },
@@ -39,7 +39,7 @@ const PYTHON: Style = {
 const WIDTH = 64
 
 /** Returns a value as a literal. It is in one line if it fits. `depth` is the indentation of the line in which it starts. */
-function literal(value: unknown, style: Style, depth: number): string {
+export function literal(value: unknown, style: Style, depth: number): string {
   if (typeof value === 'string') return style.text(value)
   if (typeof value !== 'object' || value === null) return style.words[String(value)] ?? String(value)
   const isList = Array.isArray(value)
@@ -69,7 +69,7 @@ function urlOf({ path, params, query }: Request, withQuery: boolean): string {
 }
 
 /** Returns the values of a query as our clients take them: numbers and lists. */
-function typedQuery(name: OperationName, query: Record<string, string> = {}): Record<string, unknown> {
+export function typedQuery(name: OperationName, query: Record<string, string> = {}): Record<string, unknown> {
   const operation: Operation = operations[name]
   const schemas = Object.fromEntries(propertiesOf(operation.query))
   return Object.fromEntries(Object.entries(query).map(([field, text]) => [field, queryValue(schemas[field]!, text)]))

@@ -16,6 +16,8 @@ export interface Link {
 export interface NavigationGroup {
   title: string
   links: Link[]
+  /** Whether the group is unfolded on all pages. Others are unfolded only on their own pages. */
+  isOpen?: boolean
 }
 
 export interface Page {
@@ -43,7 +45,12 @@ function navigation(groups: NavigationGroup[], page: Page): string {
     return `<li><a href="${url}"${isCurrent ? ' aria-current="page"' : ''}>${escapeHtml(title)}</a>${inner}</li>`
   }
   return groups
-    .map(({ title, links }) => `<p class="nav-label">${escapeHtml(title)}</p><ul>${links.map(link).join('')}</ul>`)
+    .map(({ title, links, isOpen }) => {
+      const list = `<ul>${links.map(link).join('')}</ul>`
+      if (links.length === 1) return list
+      const open = isOpen || links.some(({ url }) => url === page.url) ? ' open' : ''
+      return `<details${open}><summary>${escapeHtml(title)}</summary>${list}</details>`
+    })
     .join('')
 }
 
