@@ -106,7 +106,7 @@ export function downloaderFor(base_url: string): Downloader {
       return { bytes, contentType: headers['content-type'] ?? '', url: last }
     } catch (error) {
       if (error instanceof DownloadFault) throw error
-      if (signal.aborted) throw new DownloadFault('the import was stopped')
+      if (signal.aborted) throw new DownloadFault('the import was stopped', true)
       if (deadline.aborted) throw new DownloadFault(`its server did not send it within ${seconds} seconds`, true)
       // A refused address is no failure of the network (container/transfer/address.ts).
       if ((error as { code?: string }).code === 'source_refused')
@@ -122,7 +122,8 @@ export function downloaderFor(base_url: string): Downloader {
       try {
         return await once_(url, isTrusted, limits)
       } catch (error) {
-        if (attempt === ATTEMPTS || !(error instanceof DownloadFault) || !error.isTransient) throw error
+        if (attempt === ATTEMPTS || limits.signal.aborted || !(error instanceof DownloadFault) || !error.isTransient)
+          throw error
         await sleep(500 * 3 ** attempt, undefined, { signal: limits.signal }).catch(() => undefined)
       }
   }

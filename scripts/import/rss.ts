@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 
+import { DEFAULT_ACCEPT, isAccepted } from '../../src/client/upload/accept.ts'
 import { MAX_COVER_BYTES, MAX_EPISODE_TEXT, MAX_SHARE_TEXT, MAX_STRING } from '../../src/contract/facts.ts'
 import { oneLine } from '../../src/contract/text.ts'
 import { Fault } from '../backup/service.ts'
@@ -133,13 +134,31 @@ function coversOf({ untrusted }: Downloader): (url: string | null) => Load | und
   }
 }
 
+/** Characters of the description in the metadata. Together with the other facts, it then has at most 16 KB in any language. */
+const MAX_DESCRIPTION = 4000
+
 /** Returns the collection of a feed. Facts that only a feed shows are in its metadata (docs/feeds.md). */
-function collectionOf(feed: Feed, from: string, id: string | undefined, cover: Load | undefined): PlannedCollection {
+export function collectionOf(
+  feed: Feed,
+  from: string,
+  id: string | undefined,
+  cover: Load | undefined,
+): PlannedCollection {
   const address = isUrl(from) ? indexOfUrl(from) : null
   const { author, email, link, language, copyright, category, explicit, type, medium } = feed
-  const description = clip(notesOf(feed.description), MAX_SHARE_TEXT)
-  const facts = { author, email, link, language, copyright, category, explicit, type, medium, description }
-  const podcast = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, value === '' ? null : value]))
+  const short = (text: string) => (text === '' || text.length > MAX_STRING ? null : text)
+  const podcast = {
+    author: short(author),
+    email: short(email),
+    link: short(link),
+    language: short(language),
+    copyright: short(copyright),
+    category,
+    explicit,
+    type,
+    medium,
+    description: clip(notesOf(feed.description), MAX_DESCRIPTION) || null,
+  }
   return {
     index: feed.guid
       ? indexOf(`podcast:${feed.guid}`)
@@ -188,8 +207,10 @@ function trackOf(item: FeedItem, { feed, base, base_url, collection, coverOf, do
   const cover = item.image === feed.image ? undefined : coverOf(image)
   const chapters = item.chapters ? absolute(item.chapters, base) : null
   const file = fileNameOf(url)
-  const extension = extname(file).slice(0, 10) || EXTENSIONS[enclosure.type] || '.mp3'
-  const name = clip(title || file || `Episode ${item.number}`, MAX_STRING - extension.length)
+  const isAudio = isAccepted({ name: file, type: '' }, DEFAULT_ACCEPT)
+  const extension = (isAudio && extname(file)) || EXTENSIONS[enclosure.type] || '.mp3'
+  // A name has no folders.
+  const name = clip((title || file || `Episode ${item.number}`).replace(/[/\\]/g, '-'), MAX_STRING - extension.length)
   return {
     index: guid ? indexOf(guid) : indexOfUrl(url),
     collection,

@@ -18,7 +18,7 @@ const LIST = { maxBytes: 20_000_000, seconds: 60 }
 /** Names of pictures that belong to a folder (src/client/upload/accept.ts). */
 const COVER_NAME = /^(cover|folder|front|album|artwork)\.(jpe?g|png|webp|gif|avif)$/i
 
-export interface Bucket {
+interface Bucket {
   bucket: string
   prefix: string
   /** Returns a presigned URL for an object, or with parameters for the list. */
@@ -33,7 +33,7 @@ interface StoredObject {
 }
 
 /** Opens a bucket with the keys of the usual variables. */
-export function openBucket(place: string, { endpoint, region }: { endpoint?: string; region?: string }): Bucket {
+function openBucket(place: string, { endpoint, region }: { endpoint?: string; region?: string }): Bucket {
   const [, bucket, prefix = ''] = /^(?:s3:\/\/)?([a-z\d][\w.-]*)(?:\/(.*))?$/i.exec(place) ?? []
   const { env } = process
   const [accessKeyId, secretAccessKey] = [env.AWS_ACCESS_KEY_ID, env.AWS_SECRET_ACCESS_KEY]
@@ -80,7 +80,7 @@ function decoded(key: string): string {
 }
 
 /** Returns all objects below the prefix. */
-export async function listObjects({ prefix, sign }: Bucket, { trusted }: Downloader): Promise<StoredObject[]> {
+async function listObjects({ prefix, sign }: Bucket, { trusted }: Downloader): Promise<StoredObject[]> {
   const objects: StoredObject[] = []
   const { signal } = new AbortController()
   for (let token = ''; ;) {

@@ -39,7 +39,7 @@ export function openClient(url: string | undefined): { client: Client; base_url:
  */
 const send: typeof fetch = async (input, init) => {
   const attempt = () => ({ ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT) })
-  if (init?.method !== 'GET') return patiently(input as string, attempt as never, false)
+  if (init?.method !== 'GET') return patiently(input as string, attempt, false)
   for (;;) {
     const response = await fetch(input, attempt())
     if (response.status !== 429) return response

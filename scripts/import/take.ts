@@ -218,6 +218,7 @@ async function takeCover({ client, report, signal }: Run, collection_id: string,
     if (picture) await sendCover(collection_cover_upload, picture)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
+    if (signal.aborted) return
     report.note(`"${title}"`, `imported without its cover: ${error.message}`, true)
     if (error instanceof DownloadFault && error.isTransient) return
   }

@@ -7,7 +7,8 @@ import { decodeXml, parseFeed } from '../../scripts/import/feed.ts'
 import { parseList } from '../../scripts/import/list.ts'
 import { notesOf } from '../../scripts/import/notes.ts'
 import { indexOfUrl } from '../../scripts/import/plan.ts'
-import { inOrder } from '../../scripts/import/rss.ts'
+import { collectionOf, inOrder } from '../../scripts/import/rss.ts'
+import { CollectionCreate } from '../../src/contract/collection.ts'
 
 /** The readers of `npm run import`, which get files that strangers have written. */
 
@@ -51,6 +52,22 @@ describe('a feed', () => {
     expect(parseFeed(decodeXml(Buffer.from(text, 'latin1'))).title).toBe('é')
     expect(decodeXml(Buffer.from(text), 'text/xml; charset=utf-8')).toContain('<title>é</title>')
     expect(decodeXml(Buffer.from(`\ufeff${text}`, 'utf16le'))).toContain('<title>é</title>')
+  })
+
+  it('has facts that fit into the metadata of a collection, in any language', () => {
+    const long = '語'.repeat(6000)
+    const names = ['title', 'description', 'link', 'language', 'copyright', 'itunes:author', 'podcast:guid']
+    const owner = `<itunes:owner><itunes:email>${long}</itunes:email></itunes:owner>`
+    for (const text of [long, '語'.repeat(255)]) {
+      const feed = parseFeed(rss(names.map((name) => `<${name}>${text}</${name}>`).join('') + owner))
+      const {
+        cover: _,
+        id: _id,
+        index: organization_index,
+        ...body
+      } = collectionOf(feed, 'feed.xml', undefined, undefined)
+      expect(CollectionCreate.safeParse({ ...body, organization_index }).error).toBeUndefined()
+    }
   })
 
   it.each([
