@@ -107,7 +107,7 @@ async function finish(run: Run, track_id: string, item: PlannedTrack): Promise<v
 
 /** Waits until a track is ready, and counts the outcome. */
 async function settle({ client, report, signal }: Run, track_id: string, { label }: PlannedTrack): Promise<void> {
-  const settled = await waitForTrack(client, track_id, { signal, onChange: () => report.progress() })
+  const settled = await waitForTrack(client, track_id, { signal })
   if (!settled.ok) {
     if (settled.code === 'aborted') return
     if (settled.status === 404) return report.refuse(label, 'the track was deleted before it was ready')
@@ -193,7 +193,6 @@ async function takeCollection(run: Run, collection: PlannedCollection, items: Pl
         .finally(() => {
           report.running--
           running.delete(work)
-          report.progress()
         })
       running.add(work)
     }
@@ -232,6 +231,7 @@ export async function carryOut(client: Client, plan: Plan, { isDryRun }: { isDry
   process.once('SIGINT', () => stop.abort())
   const report = new Report(plan)
   const run = { client, report, signal: stop.signal, isDryRun }
+  const timer = setInterval(() => report.progress(), 500)
   try {
     const ids: string[] = []
     for (const [collection, items] of byCollection(plan)) {
@@ -243,5 +243,6 @@ export async function carryOut(client: Client, plan: Plan, { isDryRun }: { isDry
   } finally {
     // Ends the tracks that are still waited for after a fault.
     stop.abort()
+    clearInterval(timer)
   }
 }
