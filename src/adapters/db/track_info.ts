@@ -81,7 +81,7 @@ const factSql = (key: (typeof FACT_NAMES)[number]) =>
 /** The loudness of a track as stored JSON, in SQL; `unpackLoudness` decodes it. */
 export const LOUDNESS_SQL = factSql('loudness')
 /** Number of the chapters in a track's source, in SQL; null before the track was processed. */
-export const CHAPTER_COUNT_SQL = factSql('chapter_count')
+export const CHAPTER_COUNT_SQL = `cast(${factSql('chapter_count')} as integer)`
 /** The size of a track's source in bytes, in SQL; null before the track was processed. */
 export const SIZE_SQL = factSql('size')
 /** The error of a track and the number of its warnings as JSON, in SQL. */
