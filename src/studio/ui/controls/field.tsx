@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 
 import { MAX_STRING } from '../../../contract/facts.ts'
 import { useUniqueId } from './id.ts'
+import type { Options } from './options.ts'
+import { Select } from './select.tsx'
 
 interface FieldProperties {
   label: string
@@ -17,7 +19,9 @@ export function Field({ label, hint, error, children }: FieldProperties) {
   const note = error ?? hint
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} id={`${id}-label`}>
+        {label}
+      </label>
       {children(id, note ? `${id}-note` : undefined)}
       {note && (
         <p key={note} class={error ? 'error' : 'hint'} role={error ? 'alert' : undefined} id={`${id}-note`}>
@@ -75,8 +79,6 @@ export const NumberField = ({ label, value, onInput, hint, error }: NumberProper
   </Field>
 )
 
-type Options = readonly (readonly [value: string, label: string])[]
-
 interface SelectProperties {
   label: string
   value: string
@@ -88,36 +90,11 @@ interface SelectProperties {
   error?: string | undefined
 }
 
-export const SelectField = ({ label, value, options, groups, onChange, hint, error }: SelectProperties) => (
+export const SelectField = ({ label, hint, error, ...rest }: SelectProperties) => (
   <Field label={label} hint={hint} error={error}>
-    {(id, described) => (
-      <select
-        id={id}
-        aria-describedby={described}
-        aria-invalid={error ? true : undefined}
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      >
-        {optionsFor(options, value)}
-        {groups?.map(
-          (group) =>
-            group.options.length > 0 && (
-              <optgroup key={group.label} label={group.label}>
-                {optionsFor(group.options, value)}
-              </optgroup>
-            ),
-        )}
-      </select>
-    )}
+    {(id, described) => <Select id={id} described={described} isInvalid={error !== undefined} {...rest} />}
   </Field>
 )
-
-const optionsFor = (options: Options, value: string) =>
-  options.map(([key, text]) => (
-    <option key={key} value={key} selected={key === value}>
-      {text}
-    </option>
-  ))
 
 interface CheckProperties {
   label: ComponentChildren

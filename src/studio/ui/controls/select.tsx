@@ -1,0 +1,190 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+
+import { t } from '../../base/text.ts'
+import { Icon } from './icon.tsx'
+import { useUniqueId } from './id.ts'
+import { OptionList } from './option_list.tsx'
+import { matches, type Option, type Options, startingWith, step } from './options.ts'
+import { placeAt } from './popover.ts'
+
+/** The number of options from which the list has a field to search it. */
+const SEARCHED_FROM = 10
+/** Milliseconds after which a letter starts another word. */
+const PAUSE = 700
+const OPENING = ['ArrowDown', 'ArrowUp', 'Enter', ' ']
+
+interface Properties {
+  /** The id of the button, to which the label belongs (`{id}-label`). */
+  id: string
+  value: string
+  options: Options
+  /** More options, below the others. Empty groups are left out. */
+  groups?: readonly { label: string; options: Options }[] | undefined
+  onChange: (value: string) => void
+  /** The id of the hint or the error. */
+  described?: string | undefined
+  isInvalid?: boolean
+}
+
+/**
+ * A button that opens a list, one option of which is chosen. The keys are those of the ARIA pattern of a combobox that only selects: arrows, Home, End,
+ * letters, Enter and Escape. A long list has a field that searches it, which then has the focus.
+ */
+export function Select({ id, value, described, isInvalid = false, ...choice }: Properties) {
+  const { list, refs, isOpen, isSearched, shown, at, words, search, mark, toggled, left, press, choose } = useList({
+    value,
+    ...choice,
+  })
+  const label = `${id}-label`
+  const combobox = {
+    role: 'combobox',
+    'aria-controls': list,
+    'aria-expanded': isOpen,
+    'aria-activedescendant': isOpen && at >= 0 ? `${list}-${at}` : undefined,
+    'aria-labeledByby': label,
+    onKeyDown: press,
+  } as const
+  const chosen = optionsOf(choice).find((option) => option.value === value)
+  return (
+    <>
+      <button
+        ref={refs.button}
+        id={id}
+        type="button"
+        class="select"
+        {...combobox}
+        aria-haspopup="listbox"
+        aria-describedby={described}
+        aria-invalid={isInvalid || undefined}
+        popovertarget={`${list}-box`}
+        // Firefox presses a button when Space is released.
+        onKeyUp={(event) => event.key === ' ' && event.preventDefault()}
+      >
+        <span>
+          <bdi>{chosen?.label}</bdi>
+        </span>
+        <Icon name="down" />
+      </button>
+      <div
+        ref={refs.box}
+        id={`${list}-box`}
+        class="list-box"
+        popover="auto"
+        onBeforeToggle={({ newState }) => toggled(newState === 'open')}
+        onFocusOut={({ relatedTarget }) => left(relatedTarget)}
+        // The focus stays where it is.
+        onMouseDown={(event) => event.target !== refs.field.current && event.preventDefault()}
+      >
+        {isOpen && isSearched && (
+          <input
+            ref={refs.field}
+            {...combobox}
+            aria-autocomplete="list"
+            placeholder={t('Search')}
+            autocomplete="off"
+            value={words}
+            onInput={({ currentTarget }) => search(currentTarget.value)}
+          />
+        )}
+        <OptionList
+          id={list}
+          labeledBy={label}
+          options={isOpen ? shown : []}
+          value={value}
+          at={at}
+          onMark={mark}
+          onChoose={choose}
+        />
+        {isOpen && shown.length === 0 && <p class="soft">{t('Nothing found')}</p>}
+      </div>
+    </>
+  )
+}
+
+type Choice = Pick<Properties, 'value' | 'options' | 'groups' | 'onChange'>
+
+const optionsOf = ({ options, groups = [] }: Pick<Choice, 'options' | 'groups'>): Option[] =>
+  [{ label: '', options }, ...groups].flatMap((group) =>
+    group.options.map(([value, label]) => ({ value, label, group: group.label })),
+  )
+
+/** The state of the list, which is open or closed, and the marked option. */
+function useList({ value, onChange, ...choice }: Choice) {
+  const [isOpen, setOpen] = useState(false)
+  const [words, setWords] = useState('')
+  const [marked, setMarked] = useState(-1)
+  const button = useRef<HTMLButtonElement>(null)
+  const box = useRef<HTMLDivElement>(null)
+  const field = useRef<HTMLInputElement>(null)
+  const typed = useRef({ text: '', until: 0 })
+  const list = useUniqueId()
+  const all = optionsOf(choice)
+  const isSearched = all.length >= SEARCHED_FROM
+  const shown = all.filter(({ label }) => matches(label, words))
+  const at = Math.min(marked, shown.length - 1)
+
+  const close = () => box.current?.hidePopover()
+  function choose(option: Option | undefined) {
+    close()
+    button.current?.focus()
+    if (option && option.value !== value) onChange(option.value)
+  }
+  function toggled(isNow: boolean) {
+    setOpen(isNow)
+    setWords('')
+    if (isNow) setMarked(all.findIndex((option) => option.value === value))
+  }
+  function search(text: string) {
+    setWords(text)
+    setMarked(0)
+  }
+  function left(target: EventTarget | null) {
+    if (target !== button.current && !box.current?.contains(target as Node)) close()
+  }
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!isOpen || !element || !button.current) return undefined
+    element.style.minWidth = `${button.current.offsetWidth}px`
+    placeAt(element, button.current, 'start')
+    field.current?.focus()
+    // The list would stay where it is.
+    const follow = ({ target }: Event) => element.contains(target as Node) || close()
+    addEventListener('scroll', follow, { capture: true })
+    return () => removeEventListener('scroll', follow, { capture: true })
+  }, [isOpen])
+  useLayoutEffect(() => {
+    if (isOpen) document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' })
+  }, [isOpen, at])
+
+  /** Marks the option that starts with the letters of the last moment. */
+  function find(letter: string, now: number) {
+    typed.current = { text: now < typed.current.until ? typed.current.text + letter : letter, until: now + PAUSE }
+    const found = startingWith(shown, typed.current.text, at)
+    if (found >= 0) setMarked(found)
+  }
+  /** Returns whether the key means something here. */
+  function handle({ key, timeStamp }: KeyboardEvent): boolean {
+    const isWord = key.length === 1 && (key !== ' ' || timeStamp < typed.current.until)
+    if (!isOpen && !isWord && !OPENING.includes(key)) return false
+    if (!isOpen) box.current?.showPopover()
+    else if (key === 'Escape') choose(undefined)
+    else if (key === 'Enter' || (key === ' ' && !isSearched && !isWord)) choose(shown[at])
+    else {
+      const next = step(key, at, shown.length, !isSearched)
+      if (next !== null) setMarked(next)
+      else if (isSearched || !isWord) return false
+    }
+    if (isWord && !isSearched) find(key, timeStamp)
+    return true
+  }
+  function press(event: KeyboardEvent) {
+    if (event.key === 'Tab') return close()
+    if (event.ctrlKey || event.metaKey || event.isComposing || !handle(event)) return
+    event.preventDefault()
+    // A dialog closes with Escape too.
+    event.stopPropagation()
+  }
+  const refs = { button, box, field }
+  const keys = { press, search, mark: setMarked, choose }
+  return { list, refs, isOpen, isSearched, shown, at, words, toggled, left, ...keys }
+}
