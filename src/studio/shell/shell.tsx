@@ -57,6 +57,8 @@ const OTHER_PAGES = [
   'settings',
   'system',
 ] as const
+// A reference for developers. No page links to it.
+PAGES.parts = lazyPage(async () => (await import('../features/parts/parts_page.tsx')).PartsPage)
 for (const name of OTHER_PAGES)
   PAGES[name] = lazyPage(async () => (await import('./other_pages.ts'))[name], <Waiting page={name} />)
 

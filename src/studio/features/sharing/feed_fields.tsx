@@ -21,7 +21,7 @@ export function FeedFields({ link: { link, draft, faults, changed, edit } }: { l
       checked={draft.hasFeed}
       onChange={(hasFeed) => edit({ hasFeed, ...(hasFeed && { downloadable: true }) })}
     >
-      <div class="feed-fields">
+      <div class="fields">
         <Message>
           {faults.feed ?? (isPossible ? '' : t('Allow downloads, and turn the password and the named sites off.'))}
         </Message>

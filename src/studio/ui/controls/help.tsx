@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 
 import { t, text } from '../../base/text.ts'
 import { useUniqueId } from './id.ts'
-import { placeAt } from './popover.ts'
+import { placePopover } from './popover.ts'
 
 interface Properties {
   /** The name of the button, such as "What is a play?". */
@@ -24,7 +24,7 @@ export function Help({ label, children }: Properties) {
         class="help-text"
         popover="auto"
         onBeforeToggle={({ currentTarget, newState }) => {
-          if (newState === 'open') requestAnimationFrame(() => placeAt(currentTarget, button.current!, 'start'))
+          if (newState === 'open') requestAnimationFrame(() => placePopover(currentTarget, button.current!, 'start'))
         }}
       >
         {children}

@@ -2,7 +2,7 @@ import { render } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 import { Icon, type IconName } from './icon.tsx'
-import { placeAt } from './popover.ts'
+import { placePopover } from './popover.ts'
 
 export interface MenuItem {
   label: string
@@ -55,7 +55,7 @@ function prepare(anchor: HTMLElement, label: string, items: MenuItem[]): HTMLEle
   ))
   render(<>{list}</>, box)
   function place() {
-    placeAt(box, anchor, 'end')
+    placePopover(box, anchor, 'end')
     box.querySelector('button')?.focus({ preventScroll: true })
   }
   // The position is set before the paint; `toggle` is dispatched later.

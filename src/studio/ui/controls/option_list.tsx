@@ -14,7 +14,7 @@ interface Properties {
 
 /** The options of a select, in their groups. The focus is on the control that opens the list, which names the marked option. */
 export const OptionList = ({ id, labeledBy, options, value, at, onMark, onChoose }: Properties) => (
-  <div role="listbox" id={id} aria-labeledByby={labeledBy}>
+  <div role="listbox" id={id} aria-labelledby={labeledBy}>
     {groupsOf(options).map(([name, members]) => {
       const items = members.map(([option, index]) => (
         <div

@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx'
 import { useUniqueId } from './id.ts'
 import { OptionList } from './option_list.tsx'
 import { matches, type Option, type Options, startingWith, step } from './options.ts'
-import { placeAt } from './popover.ts'
+import { placePopover } from './popover.ts'
 
 /** The number of options from which the list has a field to search it. */
 const SEARCHED_FROM = 10
@@ -38,10 +38,10 @@ export function Select({ id, value, described, isInvalid = false, ...choice }: P
   const label = `${id}-label`
   const combobox = {
     role: 'combobox',
-    'aria-controls': list,
+    'aria-controls': isOpen ? list : undefined,
     'aria-expanded': isOpen,
     'aria-activedescendant': isOpen && at >= 0 ? `${list}-${at}` : undefined,
-    'aria-labeledByby': label,
+    'aria-labelledby': label,
     onKeyDown: press,
   } as const
   const chosen = optionsOf(choice).find((option) => option.value === value)
@@ -86,15 +86,17 @@ export function Select({ id, value, described, isInvalid = false, ...choice }: P
             onInput={({ currentTarget }) => search(currentTarget.value)}
           />
         )}
-        <OptionList
-          id={list}
-          labeledBy={label}
-          options={isOpen ? shown : []}
-          value={value}
-          at={at}
-          onMark={mark}
-          onChoose={choose}
-        />
+        {isOpen && (
+          <OptionList
+            id={list}
+            labeledBy={label}
+            options={shown}
+            value={value}
+            at={at}
+            onMark={mark}
+            onChoose={choose}
+          />
+        )}
         {isOpen && shown.length === 0 && <p class="soft">{t('Nothing found')}</p>}
       </div>
     </>
@@ -143,17 +145,23 @@ function useList({ value, onChange, ...choice }: Choice) {
   }
   useLayoutEffect(() => {
     const element = box.current
-    if (!isOpen || !element || !button.current) return undefined
-    element.style.minWidth = `${button.current.offsetWidth}px`
-    placeAt(element, button.current, 'start')
-    field.current?.focus()
+    if (!isOpen || !element) return undefined
+    // The browser shows the list after this.
+    const frame = requestAnimationFrame(() => {
+      if (button.current) placePopover(element, button.current, 'start')
+      field.current?.focus({ preventScroll: true })
+    })
     // The list would stay where it is.
     const follow = ({ target }: Event) => element.contains(target as Node) || close()
     addEventListener('scroll', follow, { capture: true })
-    return () => removeEventListener('scroll', follow, { capture: true })
+    return () => {
+      cancelAnimationFrame(frame)
+      removeEventListener('scroll', follow, { capture: true })
+    }
   }, [isOpen])
   useLayoutEffect(() => {
-    if (isOpen) document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' })
+    const scroll = () => document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' })
+    if (isOpen) requestAnimationFrame(scroll)
   }, [isOpen, at])
 
   /** Marks the option that starts with the letters of the last moment. */
