@@ -5,12 +5,13 @@ import { text } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Chips } from '../../ui/controls/chips.tsx'
 import { Choice } from '../../ui/controls/choice.tsx'
-import { Check, SelectField, TextField } from '../../ui/controls/field.tsx'
+import { Check, TextField } from '../../ui/controls/field.tsx'
 import { Fold } from '../../ui/controls/fold.tsx'
 import { CountedHelp } from '../../ui/controls/help.tsx'
 import { Menu } from '../../ui/controls/menu.tsx'
 import { OrderMenu } from '../../ui/controls/order_menu.tsx'
 import { SearchField } from '../../ui/controls/search_field.tsx'
+import { SelectField } from '../../ui/controls/select.tsx'
 import { Switch } from '../../ui/controls/switch.tsx'
 import { TabList } from '../../ui/controls/tab_list.tsx'
 import { Copyable } from '../../ui/page/copyable.tsx'
@@ -154,7 +155,7 @@ function Controls() {
       </Part>
       <Part name="Field">
         <TextField label="Title" value={name} onInput={setName} hint="A hint below the field." />
-        <TextField label="Artist" value="" onInput={nothing} placeholder="Nadja Vale" />
+        <TextField label="Artist" value="" onInput={nothing} placeholder="Ines Calder" />
         <TextField label="Email" value="nobody" onInput={nothing} error="Enter an email address." />
         <SearchField label="Search" value={words} onInput={setWords} />
       </Part>

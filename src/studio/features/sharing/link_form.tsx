@@ -17,7 +17,7 @@ interface Properties {
   title: string
 }
 
-/** The settings of a link: who can open it, and its page. */
+/** The settings of a link: its access and its page. */
 export function LinkForm({ link: edited, title }: Properties) {
   const { link, draft, faults, isChanged, edit, save, choose } = edited
   return (

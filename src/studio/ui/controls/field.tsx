@@ -2,8 +2,6 @@ import type { ComponentChildren } from 'preact'
 
 import { MAX_STRING } from '../../../contract/facts.ts'
 import { useUniqueId } from './id.ts'
-import type { Options } from './options.ts'
-import { Select } from './select.tsx'
 
 interface FieldProperties {
   label: string
@@ -76,23 +74,6 @@ export const NumberField = ({ label, value, onInput, hint, error }: NumberProper
         onInput={(event) => onInput(event.currentTarget.value)}
       />
     )}
-  </Field>
-)
-
-interface SelectProperties {
-  label: string
-  value: string
-  options: Options
-  /** More options, below the others. Empty groups are left out. */
-  groups?: readonly { label: string; options: Options }[]
-  onChange: (value: string) => void
-  hint?: ComponentChildren
-  error?: string | undefined
-}
-
-export const SelectField = ({ label, hint, error, ...rest }: SelectProperties) => (
-  <Field label={label} hint={hint} error={error}>
-    {(id, described) => <Select id={id} described={described} isInvalid={error !== undefined} {...rest} />}
   </Field>
 )
 

@@ -1,6 +1,8 @@
+import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 import { t } from '../../base/text.ts'
+import { Field } from './field.tsx'
 import { Icon } from './icon.tsx'
 import { useUniqueId } from './id.ts'
 import { OptionList } from './option_list.tsx'
@@ -30,7 +32,7 @@ interface Properties {
  * A button that opens a list, one option of which is chosen. The keys are those of the ARIA pattern of a combobox that only selects: arrows, Home, End,
  * letters, Enter and Escape. A long list has a field that searches it, which then has the focus.
  */
-export function Select({ id, value, described, isInvalid = false, ...choice }: Properties) {
+function Select({ id, value, described, isInvalid = false, ...choice }: Properties) {
   const { list, refs, isOpen, isSearched, shown, at, words, search, mark, toggled, left, press, choose } = useList({
     value,
     ...choice,
@@ -102,6 +104,24 @@ export function Select({ id, value, described, isInvalid = false, ...choice }: P
     </>
   )
 }
+
+interface FieldProperties {
+  label: string
+  value: string
+  options: Options
+  /** More options, below the others. Empty groups are left out. */
+  groups?: readonly { label: string; options: Options }[]
+  onChange: (value: string) => void
+  hint?: ComponentChildren
+  error?: string | undefined
+}
+
+/** A select with its label. */
+export const SelectField = ({ label, hint, error, ...rest }: FieldProperties) => (
+  <Field label={label} hint={hint} error={error}>
+    {(id, described) => <Select id={id} described={described} isInvalid={error !== undefined} {...rest} />}
+  </Field>
+)
 
 type Choice = Pick<Properties, 'value' | 'options' | 'groups' | 'onChange'>
 

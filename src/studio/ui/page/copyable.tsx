@@ -31,7 +31,7 @@ export function Copyable({ label, value, shown = value }: Properties) {
   return (
     <div class={shown.length > LONG ? 'copyable long' : 'copyable'}>
       <span class="label">{label}</span>
-      <pre tabIndex={0} aria-label={label}>
+      <pre tabIndex={0} aria-label={label} dir="ltr">
         <code ref={code}>{shown}</code>
       </pre>
       <Button small label={t('Copy {label}', { label })} onClick={copy}>
