@@ -166,13 +166,14 @@ function useList({ value, onChange, ...choice }: Choice) {
   useLayoutEffect(() => {
     const element = box.current
     if (!isOpen || !element) return undefined
+    const place = () => button.current && placePopover(element, button.current, 'start')
     // The browser shows the list after this.
     const frame = requestAnimationFrame(() => {
-      if (button.current) placePopover(element, button.current, 'start')
+      place()
       field.current?.focus({ preventScroll: true })
     })
-    // The list would stay where it is.
-    const follow = ({ target }: Event) => element.contains(target as Node) || close()
+    // The list stays next to its button while a page or a dialog scrolls.
+    const follow = ({ target }: Event) => element.contains(target as Node) || place()
     addEventListener('scroll', follow, { capture: true })
     return () => {
       cancelAnimationFrame(frame)
