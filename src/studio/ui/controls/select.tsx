@@ -156,7 +156,7 @@ function useList({ value, onChange, ...choice }: Choice) {
     setWords('')
     if (isNow) setMarked(all.findIndex((option) => option.value === value))
   }
-  function search(text: string) {
+  function search(text: string | ((before: string) => string)) {
     setWords(text)
     setMarked(0)
   }
@@ -192,18 +192,21 @@ function useList({ value, onChange, ...choice }: Choice) {
     if (found >= 0) setMarked(found)
   }
   /** Returns whether the key means something here. */
-  function handle({ key, timeStamp }: KeyboardEvent): boolean {
-    const isWord = key.length === 1 && (key !== ' ' || timeStamp < typed.current.until)
+  function handle({ key, timeStamp, target }: KeyboardEvent): boolean {
+    const hasWords = timeStamp < typed.current.until || (isOpen && isSearched)
+    const isWord = key.length === 1 && (key !== ' ' || hasWords)
     if (!isOpen && !isWord && !OPENING.includes(key)) return false
     if (!isOpen) box.current?.showPopover()
     else if (key === 'Escape') choose(undefined)
-    else if (key === 'Enter' || (key === ' ' && !isSearched && !isWord)) choose(shown[at])
+    else if (key === 'Enter' || (key === ' ' && !isWord)) choose(shown[at])
     else {
       const next = step(key, at, shown.length, !isSearched)
       if (next !== null) setMarked(next)
-      else if (isSearched || !isWord) return false
+      else if (target === field.current || !isWord) return false
     }
     if (isWord && !isSearched) find(key, timeStamp)
+    // These letters come before the field has the focus.
+    else if (isWord) search((before) => before + key)
     return true
   }
   function press(event: KeyboardEvent) {
