@@ -10,7 +10,6 @@ import { parseShared } from '../../src/studio/features/sharing/open_share.ts'
 import { sitesOf } from '../../src/studio/features/sharing/sites.ts'
 import { elementCode, iframeCode, playerCode } from '../../src/studio/features/sharing/snippets.ts'
 import { dayText, pauseOf } from '../../src/studio/features/webhooks/webhook.ts'
-import { matches, startingWith, step } from '../../src/studio/ui/controls/options.ts'
 
 /** Tests the logic of the studio without a browser. */
 
@@ -142,22 +141,6 @@ describe('validation errors', () => {
     const fault = { path: 'bitrate', message: 'must be one of 32, 40 for mp3' }
     expect(explain({ message: '', errors: [fault] })).toBe('Bitrate must be one of 32, 40 for mp3.')
   })
-})
-
-test('options are found by words without accents, by letters, and by keys', () => {
-  const options = ['Étude', 'Nocturne', 'Night bus', 'Nothing'].map((label) => ({ value: label, label, group: '' }))
-  const found = (words: string) => options.filter(({ label }) => matches(label, words)).map(({ label }) => label)
-  expect(found('etude')).toEqual(['Étude'])
-  expect(found('bus NIGHT')).toEqual(['Night bus'])
-  expect(found(' ')).toHaveLength(4)
-  expect([startingWith(options, 'n', -1), startingWith(options, 'n', 1), startingWith(options, 'nn', 3)]).toEqual([
-    1, 2, 1,
-  ])
-  expect([startingWith(options, 'no', 1), startingWith(options, 'not', 1), startingWith(options, 'x', 0)]).toEqual([
-    1, 3, -1,
-  ])
-  expect([step('ArrowDown', 3, 4, true), step('ArrowUp', 0, 4, true), step('End', 0, 4, true)]).toEqual([3, 0, 3])
-  expect([step('Home', 2, 4, false), step('a', 2, 4, true)]).toEqual([null, null])
 })
 
 test('an address contains the page, the id, the tab and a query without empty values', () => {

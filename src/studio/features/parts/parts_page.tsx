@@ -46,8 +46,11 @@ export function PartsPage() {
       {LOOKS.map(({ name, style, dir }) => (
         <section key={name} class="parts-look" style={style} dir={dir} aria-label={name}>
           <h2>{name}</h2>
-          <Controls />
-          <States />
+          <div class="parts-grid">
+            <Choices />
+            <Fields />
+            <States />
+          </div>
         </section>
       ))}
     </>
@@ -70,25 +73,14 @@ const FEW = [
 const MANY = Array.from({ length: 30 }, (_, at) => [`${at}`, `Album ${at + 1}`] as const)
 const nothing = () => {}
 
-function Controls() {
+function Choices() {
   const [few, setFew] = useState('')
   const [many, setMany] = useState('3')
   const [view, setView] = useState<'covers' | 'list'>('covers')
   const [filter, setFilter] = useState('')
   const [order, setOrder] = useState('new')
-  const [words, setWords] = useState('salt door')
-  const [name, setName] = useState('Tidal Rooms')
-  const [isOn, setOn] = useState(true)
-  const [tab, setTab] = useState<'link' | 'embed'>('link')
   return (
-    <div class="parts-grid">
-      <Part name="Type">
-        {SIZES.map((size) => (
-          <span key={size} style={{ fontSize: `var(--type-${size})` }}>
-            {size} 0123456789 <span class="soft">soft</span>
-          </span>
-        ))}
-      </Part>
+    <>
       <Part name="Button">
         <span class="actions">
           <Button kind="primary">Primary</Button>
@@ -153,6 +145,17 @@ function Controls() {
           />
         </span>
       </Part>
+    </>
+  )
+}
+
+function Fields() {
+  const [words, setWords] = useState('salt door')
+  const [name, setName] = useState('Tidal Rooms')
+  const [isOn, setOn] = useState(true)
+  const [tab, setTab] = useState<'link' | 'embed'>('link')
+  return (
+    <>
       <Part name="Field">
         <TextField label="Title" value={name} onInput={setName} hint="A hint below the field." />
         <TextField label="Artist" value="" onInput={nothing} placeholder="Ines Calder" />
@@ -194,14 +197,21 @@ function Controls() {
           Plays <CountedHelp of="plays" />
         </span>
       </Part>
-    </div>
+    </>
   )
 }
 
 const SHAPES: readonly LoadingKind[] = ['rows', 'table', 'fields', 'head']
 
 const States = () => (
-  <div class="parts-grid">
+  <>
+    <Part name="Type">
+      {SIZES.map((size) => (
+        <span key={size} style={{ fontSize: `var(--type-${size})` }}>
+          {size} 0123456789 <span class="soft">soft</span>
+        </span>
+      ))}
+    </Part>
     {SHAPES.map((kind) => (
       <Part key={kind} name={`Loading: ${kind}`}>
         <Loading kind={kind} rows={2} />
@@ -215,5 +225,5 @@ const States = () => (
         Share a collection from its page.
       </Empty>
     </Part>
-  </div>
+  </>
 )

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 import { t } from '../../base/text.ts'
@@ -138,6 +138,7 @@ function useList({ value, onChange, ...choice }: Choice) {
   const button = useRef<HTMLButtonElement>(null)
   const box = useRef<HTMLDivElement>(null)
   const field = useRef<HTMLInputElement>(null)
+  const refs = { button, box, field }
   const typed = useRef({ text: '', until: 0 })
   const list = useUniqueId()
   const all = optionsOf(choice)
@@ -163,23 +164,7 @@ function useList({ value, onChange, ...choice }: Choice) {
   function left(target: EventTarget | null) {
     if (target !== button.current && !box.current?.contains(target as Node)) close()
   }
-  useLayoutEffect(() => {
-    const element = box.current
-    if (!isOpen || !element) return undefined
-    const place = () => button.current && placePopover(element, button.current, 'start')
-    // The browser shows the list after this.
-    const frame = requestAnimationFrame(() => {
-      place()
-      field.current?.focus({ preventScroll: true })
-    })
-    // The list stays next to its button while a page or a dialog scrolls.
-    const follow = ({ target }: Event) => element.contains(target as Node) || place()
-    addEventListener('scroll', follow, { capture: true })
-    return () => {
-      cancelAnimationFrame(frame)
-      removeEventListener('scroll', follow, { capture: true })
-    }
-  }, [isOpen])
+  usePlace(isOpen, refs)
   useLayoutEffect(() => {
     const scroll = () => document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' })
     if (isOpen) requestAnimationFrame(scroll)
@@ -216,7 +201,29 @@ function useList({ value, onChange, ...choice }: Choice) {
     // A dialog closes with Escape too.
     event.stopPropagation()
   }
-  const refs = { button, box, field }
   const keys = { press, search, mark: setMarked, choose }
   return { list, refs, isOpen, isSearched, shown, at, words, toggled, left, ...keys }
+}
+
+type Refs = Record<'button' | 'box' | 'field', RefObject<HTMLElement | null>>
+
+/** Places the open list next to its button, and focuses the field that searches it. */
+function usePlace(isOpen: boolean, { button, box, field }: Refs): void {
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!isOpen || !element) return undefined
+    const place = () => button.current && placePopover(element, button.current, 'start')
+    // The browser shows the list after this.
+    const frame = requestAnimationFrame(() => {
+      place()
+      field.current?.focus({ preventScroll: true })
+    })
+    // The list stays next to its button while a page or a dialog scrolls.
+    const follow = ({ target }: Event) => element.contains(target as Node) || place()
+    addEventListener('scroll', follow, { capture: true })
+    return () => {
+      cancelAnimationFrame(frame)
+      removeEventListener('scroll', follow, { capture: true })
+    }
+  }, [isOpen])
 }
