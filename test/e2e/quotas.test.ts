@@ -6,7 +6,7 @@ import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { choose, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+import { chooseOption, choose, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
 import { openUploader, startUploaderHost, type UploaderHost } from './uploader_page.ts'
 
 /** Tests how the uploader and the studio show quotas. */
@@ -72,7 +72,7 @@ test('the limits of an uploader key are set in the studio, which shows their use
   await visit(page, '#/keys', 'Keys')
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByRole('textbox', { name: 'Title' }).fill('Visitors')
-  await page.getByRole('combobox', { name: 'Kind' }).selectOption('uploader')
+  await chooseOption(page.getByRole('combobox', { name: 'Kind' }), 'Uploader: uploads, in browsers and apps')
   const data = page.getByRole('textbox', { name: 'Data a day' })
   expect(await data.inputValue()).toBe('20 GB')
   await data.fill('much')

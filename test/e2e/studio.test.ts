@@ -12,6 +12,7 @@ import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import {
+  chooseOption,
   choose,
   editText,
   holdSave,
@@ -184,9 +185,8 @@ test('a play session is created, its codes can be copied, and its frame plays on
   await openDemoTape('first', 'second', 'third')
   await page.getByRole('button', { name: 'Share', exact: true }).click()
   await page.getByText('Temporary link').click(TIMEOUT)
-  await page.getByLabel('Ends after').selectOption({ label: '1 hour' })
-  await page.getByLabel('MP3 128').check(TIMEOUT)
-  await page.getByLabel('Listeners may download').check()
+  await chooseOption(page.getByLabel('Ends after'), '1 hour')
+  for (const name of ['MP3 128', 'Listeners may download']) await page.getByLabel(name).check(TIMEOUT)
   await page.getByRole('button', { name: 'Create play session' }).click()
   const link = await copied('Temporary address')
   expect(link).toMatch(new RegExp(`^${stack.base_url}/embed/[0-9a-f-]{36}$`))
@@ -220,7 +220,7 @@ test('a new key is shown once, and its player works on the allowed page until th
   await visit(page, '#/keys', 'Keys')
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByLabel('Title', { exact: true }).fill('Shop')
-  await page.getByLabel('Opens').selectOption({ label: 'Demo tape' })
+  await chooseOption(page.getByLabel('Opens'), 'Demo tape')
   await page.getByLabel('Sites').fill(`${host.origin}/`)
   await page.getByRole('button', { name: 'Create key' }).click()
   const secret = await copied('Secret')

@@ -78,6 +78,7 @@ export async function fillOrganization(stack: Shared) {
     activity: ['#/activity', 'Activity'],
     trash: ['#/trash', 'Trash'],
     settings: ['#/settings', 'Settings'],
+    parts: ['#/parts', 'Parts'],
   } as const satisfies Record<string, StudioPage>
 }
 

@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 const SCREENS = {
-  desktop: {},
+  desktop: { viewport: { width: 1440, height: 900 } },
   phone: { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true },
 } as const
 
@@ -77,11 +77,15 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.getByLabel('Server key').waitFor()
     await judge(page, 'sign in')
     await signIn(page, stack)
+    const frames = new Set<string>()
     for (const [name, place] of Object.entries<StudioPage>(places)) {
       await visit(page, ...place)
       await judge(page, name)
+      frames.add(await frameOf(page))
       if (screen === 'phone') expect([name, await unreachableControls(page)]).toEqual([name, []])
     }
+    // No page is wider than the others, or starts elsewhere.
+    expect([...frames]).toHaveLength(1)
     expect(problems).toEqual([])
     await page.context().close()
   })
@@ -176,6 +180,15 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.context().close()
   })
 })
+
+/** Returns the left edge and the width of the content of a page. */
+const frameOf = (page: Page) =>
+  page.evaluate(() => {
+    const main = document.querySelector('main')!
+    const { paddingLeft, paddingRight } = getComputedStyle(main)
+    const left = main.getBoundingClientRect().left + Number.parseFloat(paddingLeft)
+    return `${left} ${main.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)}`
+  })
 
 /** Returns the position of an element when it is first painted. A ResizeObserver runs after the animation frames and before painting. */
 const paintedPlace = (element: Locator) =>

@@ -11,7 +11,7 @@ import { findings } from './axe.ts'
 import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { expectNoOverflow, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+import { chooseOption, expectNoOverflow, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
 
 /** Tests the share dialog and the page of all links. */
 
@@ -109,10 +109,10 @@ test('the share dialog creates the link with the first copy, copies it again, an
   await visit(page, '#/shares', 'Shares')
   const rowFor = (wanted: string) => page.getByRole('row').filter({ hasText: wanted })
   await rowFor(slug).waitFor(TIMEOUT)
-  await page.getByLabel('Ended', { exact: true }).check()
+  await page.getByRole('button', { name: 'Ended', exact: true }).click()
   await rowFor(slug).waitFor({ state: 'detached' })
   expect(await rowFor(over.slug).textContent()).toContain('Night bus')
-  await page.getByLabel('All', { exact: true }).check()
+  await page.getByRole('button', { name: 'All', exact: true }).click()
   expect(await rowFor(locked.slug).textContent()).toContain('with password')
   // Revokes two shares at once, and the first request is slower. Neither of the shares may appear again.
   const cut = Promise.withResolvers<void>()
@@ -195,7 +195,7 @@ test('a link becomes a podcast feed, whose faults are listed, and a track has th
   await page.getByRole('switch', { name: 'Password', exact: true }).uncheck()
   await page.getByLabel('Author').fill('Night drivers')
   await page.getByLabel('Email of the owner').fill('nobody')
-  await page.getByLabel('Category').selectOption('Society & Culture > Documentary')
+  await chooseOption(page.getByLabel('Category'), 'Society & Culture > Documentary')
   await page.getByLabel('From the first to the last').check()
   await page.getByRole('button', { name: 'Save changes' }).click()
   await expect.poll(() => page.getByLabel('Email of the owner').getAttribute('aria-invalid'), TIMEOUT).toBe('true')
@@ -216,7 +216,7 @@ test('a link becomes a podcast feed, whose faults are listed, and a track has th
   await faults.getByRole('link', { name: 'Show the first one' }).click()
   await page.getByText('Podcast episode', { exact: true }).click(TIMEOUT)
   await page.getByLabel('Episode', { exact: true }).fill('7')
-  await page.getByLabel('Kind').selectOption('Trailer')
+  await chooseOption(page.getByLabel('Kind'), 'Trailer')
   await page.getByLabel('Published').fill('2026-03-01T12:30')
   await page.getByLabel('Notes').fill('A **short** ride.')
   await page.getByLabel('Season').fill('0')

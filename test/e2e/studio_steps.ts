@@ -77,6 +77,12 @@ export async function openStudio(browser: Browser, stack: Shared, options?: Brow
   return studio
 }
 
+/** Chooses an option of a select. */
+export async function chooseOption(select: Locator, name: string): Promise<void> {
+  await select.click()
+  await select.page().getByRole('option', { name, exact: true }).click(TIMEOUT)
+}
+
 /** Delays some requests until the returned function is called, which removes all routes of the page. */
 export async function hold(page: Page, url: RegExp): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<void>()

@@ -7,7 +7,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { copyTrack, type Song } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
-import { choose, newContext, rowOf, signInAfter, type Studio, TIMEOUT, visit } from './studio_steps.ts'
+import { chooseOption, choose, newContext, rowOf, signInAfter, type Studio, TIMEOUT, visit } from './studio_steps.ts'
 
 /** Custom variants in the studio, and updating tracks to them. Each test has a separate organization. */
 
@@ -94,15 +94,15 @@ test('a variant and a preview can be created, and one of them can be edited', as
   await page.getByRole('button', { name: 'New variant' }).click()
   await field('Name').fill('Radio')
   await field('Bitrate in kbit/s').fill('64')
-  await field('Channels').selectOption({ label: 'Mono' })
+  await chooseOption(field('Channels'), 'Mono')
   await create()
   const radio = customSection().getByRole('row').filter({ hasText: 'Radio' })
   await radio.waitFor(TIMEOUT)
   expect(await radio.getByRole('cell').first().textContent()).toBe('Playback')
   await page.getByRole('button', { name: 'New variant' }).click()
   await field('Name').fill('Hook')
-  await field('For').selectOption({ label: 'Preview: a part of the track' })
-  await field('Codec').selectOption({ label: 'FLAC, lossless' })
+  await chooseOption(field('For'), 'Preview: a part of the track')
+  await chooseOption(field('Codec'), 'FLAC, lossless')
   expect(await field('Bitrate in kbit/s').count()).toBe(0)
   await field('Start in seconds').fill('2.5')
   await field('Length in seconds').fill('3')

@@ -24,10 +24,10 @@ import { byId } from '../ui/page/announce.ts'
 import { acceptDrops } from '../ui/page/drop.ts'
 import { lazyPage } from '../ui/page/lazy_page.tsx'
 import { useScroll } from '../ui/page/scroll.ts'
-import { Empty } from '../ui/page/states.tsx'
+import { Empty, NotLoaded } from '../ui/page/states.tsx'
 import type { Actions } from './commands.ts'
 import { Dock } from './dock.tsx'
-import { Navigation, PhoneNavigation } from './navigation.tsx'
+import { Navigation, PAGES as NAMED, PhoneNavigation } from './navigation.tsx'
 import { ShellDialog, type ShellDialogName } from './shell_dialog.tsx'
 import { useShortcuts } from './shortcuts.ts'
 
@@ -35,9 +35,12 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   overview: OverviewPage,
   collection: CollectionPage,
   library: LibraryPage,
-  track: lazyPage(async () => (await import('../features/track/track_page.tsx')).TrackPage),
+  track: lazyPage(async () => (await import('../features/track/track_page.tsx')).TrackPage, <Waiting page="track" />),
   playlists: PlaylistsPage,
-  playlist: lazyPage(async () => (await import('../features/playlists/playlist_page.tsx')).PlaylistPage),
+  playlist: lazyPage(
+    async () => (await import('../features/playlists/playlist_page.tsx')).PlaylistPage,
+    <Waiting page="playlist" />,
+  ),
 }
 const OTHER_PAGES = [
   'search',
@@ -54,7 +57,10 @@ const OTHER_PAGES = [
   'settings',
   'system',
 ] as const
-for (const name of OTHER_PAGES) PAGES[name] = lazyPage(async () => (await import('./other_pages.ts'))[name])
+// A reference for developers. No page links to it.
+PAGES.parts = lazyPage(async () => (await import('../features/parts/parts_page.tsx')).PartsPage)
+for (const name of OTHER_PAGES)
+  PAGES[name] = lazyPage(async () => (await import('./other_pages.ts'))[name], <Waiting page={name} />)
 
 const ShareDialog = lazyPage(async () => (await import('../features/sharing/share_dialog.tsx')).ShareDialog, null)
 
@@ -135,6 +141,12 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
       {dialog && <ShellDialog name={dialog} actions={actions} onClose={() => setDialog(null)} />}
     </>
   )
+}
+
+/** The title of a page in the navigation, until the module of the page is loaded. */
+function Waiting({ page }: { page: string }) {
+  const label = NAMED.find((entry) => entry.page === page)?.label
+  return <NotLoaded problem={undefined} reload={() => {}} {...(label && { title: t(label) })} />
 }
 
 /** Focuses the content. The hash of the link would be parsed as a page. */

@@ -1,6 +1,7 @@
 import { type PageProperties, setQuery } from '../../base/route.ts'
 import { t } from '../../base/text.ts'
 import { Chips } from '../../ui/controls/chips.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { FILTERS, groupOf, PATTERNS, typesOf, eventLabel } from './event.ts'
 import { type EventFilter, EventList } from './event_list.tsx'
@@ -16,10 +17,7 @@ export function ActivityPage({ query }: PageProperties) {
   const choose = (pattern: string) => setQuery({ type: pattern })
   return (
     <>
-      <div>
-        <h1>{t('Activity')}</h1>
-        <p class="soft">{t('Changes of the last 30 days, and who made them.')}</p>
-      </div>
+      <Head title={t('Activity')} note={t('Changes of the last 30 days, and who made them.')} />
       <Chips
         label={t('Show')}
         value={group}

@@ -8,6 +8,7 @@ import { useList } from '../../data/list.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { confirmed } from '../../ui/page/dialog.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { Loading, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { EditKey } from './edit_key.tsx'
@@ -39,17 +40,13 @@ export function KeysPage() {
   }
   return (
     <>
-      <div class="page-head">
-        <div>
-          <h1>{t('Keys')}</h1>
-          {entries.length > 0 && <p class="soft">{plural(count, 'key')}</p>}
-        </div>
+      <Head title={t('Keys')} note={entries.length > 0 && plural(count, 'key')}>
         <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
           {t('New key')}
         </Button>
-      </div>
+      </Head>
       {problem && <Problem failure={problem} retry={reload} />}
-      {loading && <Loading rows={4} />}
+      {loading && <Loading kind="table" rows={5} />}
       {entries.length > 0 && <KeyTable keys={entries} onEdit={setEditing} onRotate={setRotating} onRevoke={revoke} />}
       {making && <NewKey onMade={reload} onClose={() => setMaking(false)} />}
       {editing && <EditKey api_key={editing} onSaved={reload} onClose={() => setEditing(null)} />}

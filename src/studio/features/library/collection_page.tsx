@@ -21,7 +21,7 @@ import { EditHead } from '../../ui/edit/edit_head.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { lazyPage } from '../../ui/page/lazy_page.tsx'
 import { PageHead } from '../../ui/page/page_head.tsx'
-import { Empty, NotLoaded, NotRenewed, Problem } from '../../ui/page/states.tsx'
+import { Empty, ThingNotLoaded, NotRenewed, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { PlaysNote } from '../listening/plays_note.tsx'
 import { hasEnded } from '../sharing/link.ts'
@@ -159,7 +159,7 @@ export function CollectionPage({ id, query }: PageProperties) {
   previewed.current ??= tracks.rows.find((row) => row && isPlayable(row))?.id
   useTitle(loaded.answer?.collection.title)
 
-  if (!loaded.answer) return <NotLoaded {...loaded} />
+  if (!loaded.answer) return <ThingNotLoaded {...loaded} />
   const { collection } = loaded.answer
   const { title } = collection
   const add = (files: File[]) => upload(api_key, id, files)

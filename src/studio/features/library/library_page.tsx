@@ -5,6 +5,7 @@ import { useConnection } from '../../data/connection.ts'
 import { useTrackRows } from '../../data/track_rows.ts'
 import { uploadAsCollection } from '../../data/uploads.ts'
 import { FileButton } from '../../ui/controls/button.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { Empty } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { listOf } from '../track_table/table_view.ts'
@@ -19,7 +20,7 @@ export const LibraryPage = ({ id, query }: PageProperties) =>
 const LibraryTabs = ({ current }: { current: '' | 'tracks' }) => (
   <nav class="tabs" aria-label={t('Views of the library')}>
     <a href={href('library')} aria-current={current === '' ? 'page' : undefined}>
-      {t('Albums')}
+      {t('Collections')}
     </a>
     <a href={href('library', 'tracks')} aria-current={current === 'tracks' ? 'page' : undefined}>
       {t('All tracks')}
@@ -69,7 +70,7 @@ function AllTracks({ query }: { query: Route['query'] }) {
   useTitle(t('All tracks'))
   return (
     <>
-      <h1>{t('Library')}</h1>
+      <Head title={t('Library')} />
       <LibraryTabs current="tracks" />
       <TrackTable
         query={query}

@@ -9,11 +9,12 @@ import { preferences, prefer } from '../../data/preferences.ts'
 import { useSearchField } from '../../data/search.ts'
 import { useShelfRows } from '../../data/shelf_rows.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { Chips } from '../../ui/controls/chips.tsx'
-import { Menu } from '../../ui/controls/menu.tsx'
+import { Choice } from '../../ui/controls/choice.tsx'
+import { OrderMenu } from '../../ui/controls/order_menu.tsx'
 import { SearchField } from '../../ui/controls/search_field.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { CreateDialog } from '../../ui/page/create_dialog.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { Empty, Loading, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { CoverGrid } from './cover_grid.tsx'
@@ -66,10 +67,7 @@ export function Shelf({ kind, query, title, tabs, search, creation, create, empt
   )
   return (
     <>
-      <div class="page-head">
-        <h1>{title}</h1>
-        {button}
-      </div>
+      <Head title={title}>{button}</Head>
       {tabs}
       {!isEmpty && (
         <ShelfTools label={search} q={q} sort={sort} view={view}>
@@ -113,11 +111,12 @@ function ShelfTools({ label, q, sort, view, children }: ToolsProperties) {
   return (
     <div class="table-tools">
       <SearchField label={label} value={words} onInput={onWords} />
-      <Chips
+      <Choice
         label={t('View')}
+        hidesLabel
         options={[
-          ['', t('Covers')],
-          ['list', t('List')],
+          ['', text('Covers')],
+          ['list', text('List')],
         ]}
         value={view === 'list' ? 'list' : ''}
         onChange={choose}
@@ -125,14 +124,10 @@ function ShelfTools({ label, q, sort, view, children }: ToolsProperties) {
       <span class="soft count" role="status">
         {children}
       </span>
-      <Menu
-        label={t('Sort')}
-        icon="sort"
-        items={Object.entries(SORTS).map(([name, label]) => ({
-          label: t(label),
-          isChecked: name === sort,
-          onSelect: () => setQuery({ sort: name }),
-        }))}
+      <OrderMenu
+        value={sort}
+        options={Object.entries(SORTS).map(([name, label]) => [name, t(label)] as const)}
+        onChange={(name) => setQuery({ sort: name })}
       />
     </div>
   )

@@ -9,7 +9,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Menu } from '../../ui/controls/menu.tsx'
 import { EditHead } from '../../ui/edit/edit_head.tsx'
 import { PageHead, Tabs } from '../../ui/page/page_head.tsx'
-import { NotLoaded, NotRenewed } from '../../ui/page/states.tsx'
+import { ThingNotLoaded, NotRenewed } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { type Look, LookForm } from '../library/look_form.tsx'
 import { PlayFirst } from '../library/play_first.tsx'
@@ -59,7 +59,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
   const list = useEntries(id)
   useTitle(loaded.answer?.playlist.title)
 
-  if (!loaded.answer) return <NotLoaded {...loaded} />
+  if (!loaded.answer) return <ThingNotLoaded {...loaded} />
   const { playlist } = loaded.answer
   const tracks = list.entries.map(({ track }) => track)
   const seconds = tracks.reduce((sum, { duration }) => sum + duration, 0)

@@ -14,7 +14,7 @@ import { Check, TextField } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'
 import { Conflict } from '../../ui/edit/conflict.tsx'
 import { announce } from '../../ui/page/announce.ts'
-import { Message, NotLoaded } from '../../ui/page/states.tsx'
+import { Loading, Message, Problem } from '../../ui/page/states.tsx'
 
 const FIELDS = [
   'name',
@@ -32,7 +32,8 @@ const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify
 /** The settings of the organization. Those of a collection or a track replace them. */
 export function OrganizationForm() {
   const { answer, problem, reload } = useOrganization()
-  if (!answer) return <NotLoaded problem={problem} reload={reload} />
+  if (problem && !answer) return <Problem failure={problem} retry={reload} />
+  if (!answer) return <Loading kind="fields" rows={4} />
   return <Fields key={answer.organization.id} organization={answer.organization} />
 }
 
@@ -83,7 +84,10 @@ function Fields({ organization }: { organization: Organization }) {
   const { values, changed, change, faults, isConflict, save, discard } = useChanges(organization)
   return (
     <section class="settings" aria-labelledby="organization-title">
-      <h2 id="organization-title">{t('Organization')}</h2>
+      <div>
+        <h2 id="organization-title">{t('Organization')}</h2>
+        <p class="soft">{t('The name and the look of your players. Collections and tracks may have their own.')}</p>
+      </div>
       <Form noValidate onSubmit={save}>
         <TextField
           label={t('Name')}

@@ -4,7 +4,8 @@ import { useConnection } from '../../data/connection.ts'
 import { type Preferences, preferences, prefer } from '../../data/preferences.ts'
 import { useStore } from '../../data/store.ts'
 import { Choice } from '../../ui/controls/choice.tsx'
-import { SelectField } from '../../ui/controls/field.tsx'
+import { SelectField } from '../../ui/controls/select.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { OrganizationForm } from './organization_form.tsx'
 
@@ -29,19 +30,22 @@ export function SettingsPage() {
   const change = (changes: Partial<Preferences>) => void prefer(changes)
   return (
     <>
-      <div class="page-head">
-        <h1>{t('Settings')}</h1>
-      </div>
+      <Head title={t('Settings')} />
       <section class="settings" aria-labelledby="browser-title">
-        <h2 id="browser-title">{t('This browser')}</h2>
-        <Choice label={t('Theme')} options={THEMES} value={theme} onChange={(chosen) => change({ theme: chosen })} />
-        <Choice label={t('Rows')} options={ROWS} value={rows} onChange={(chosen) => change({ rows: chosen })} />
-        <SelectField
-          label={t('Language')}
-          value={language ?? ''}
-          options={[['', t('As the browser')], ...LOCALES.map((tag) => [tag, nameOf(tag)] as const)]}
-          onChange={(chosen) => change({ language: chosen || null })}
-        />
+        <div>
+          <h2 id="browser-title">{t('This browser')}</h2>
+          <p class="soft">{t('How the studio looks here.')}</p>
+        </div>
+        <div class="fields">
+          <Choice label={t('Theme')} options={THEMES} value={theme} onChange={(chosen) => change({ theme: chosen })} />
+          <Choice label={t('Rows')} options={ROWS} value={rows} onChange={(chosen) => change({ rows: chosen })} />
+          <SelectField
+            label={t('Language')}
+            value={language ?? ''}
+            options={[['', t('As the browser')], ...LOCALES.map((tag) => [tag, nameOf(tag)] as const)]}
+            onChange={(chosen) => change({ language: chosen || null })}
+          />
+        </div>
       </section>
       {!is_root && <OrganizationForm />}
     </>

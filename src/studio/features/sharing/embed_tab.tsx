@@ -8,6 +8,7 @@ import { useQuery } from '../../data/query.ts'
 import { sessionFor } from '../../data/views.ts'
 import { Choice } from '../../ui/controls/choice.tsx'
 import { ColorField } from '../../ui/controls/color_field.tsx'
+import { Fold } from '../../ui/controls/fold.tsx'
 import { Copyable } from '../../ui/page/copyable.tsx'
 import { Problem } from '../../ui/page/states.tsx'
 import { isFramed } from './link.ts'
@@ -34,21 +35,21 @@ export function EmbedTab({ shared, title, link }: Properties) {
   })
   const file = answer?.first_track?.variants[0]?.url
   return (
-    <>
-      <div class={`embed-preview ${look.size}`}>
-        {problem && <Problem failure={problem} retry={reload} />}
-        {answer && (
-          <tonearm-player
-            play-session-id={answer.play_session_id}
-            layout={look.size === 'compact' ? 'compact' : 'full'}
-            theme={look.theme}
-            accent={look.accent ?? undefined}
-            no-memory
-            no-statistics
-          />
-        )}
-      </div>
-      <div class="embed-look">
+    <div class="share-columns embed">
+      <div class="fields">
+        <NeedsLink link={link} reason={t('The code contains a link, which also appears under Shares.')}>
+          {(made) => (
+            <Codes
+              link={made}
+              scope={scope}
+              id={id}
+              title={made.title ?? title}
+              tracks={answer?.tracks.length ?? 0}
+              storage={file && new URL(file).origin}
+              look={look}
+            />
+          )}
+        </NeedsLink>
         <Choice
           label={t('Size')}
           value={look.size}
@@ -70,25 +71,24 @@ export function EmbedTab({ shared, title, link }: Properties) {
           onChange={(theme) => setLook({ ...look, theme })}
         />
         <ColorField label={t('Accent')} value={look.accent} onChange={(accent) => setLook({ ...look, accent })} />
+        <Fold title={t('Permanent player with its own key')}>
+          <PlayerKey scope={scope} id={id} attributes={lookAttributes(look)} />
+        </Fold>
       </div>
-      <NeedsLink link={link} reason={t('The code contains a link, which also appears under Shares.')}>
-        {(made) => (
-          <Codes
-            link={made}
-            scope={scope}
-            id={id}
-            title={made.title ?? title}
-            tracks={answer?.tracks.length ?? 0}
-            storage={file && new URL(file).origin}
-            look={look}
+      <div class={`embed-preview ${look.size}`}>
+        {problem && <Problem failure={problem} retry={reload} />}
+        {answer && (
+          <tonearm-player
+            play-session-id={answer.play_session_id}
+            layout={look.size === 'compact' ? 'compact' : 'full'}
+            theme={look.theme}
+            accent={look.accent ?? undefined}
+            no-memory
+            no-statistics
           />
         )}
-      </NeedsLink>
-      <details class="player-key">
-        <summary>{t('Permanent player with its own key')}</summary>
-        <PlayerKey scope={scope} id={id} attributes={lookAttributes(look)} />
-      </details>
-    </>
+      </div>
+    </div>
   )
 }
 
@@ -140,7 +140,7 @@ function Codes({ link, scope, id, title, tracks, storage, look }: CodesPropertie
           ['iframe', 'iframe'],
           ['react', 'React'],
           ['vue', 'Vue'],
-          ['oembed', 'WordPress, oEmbed'],
+          ['oembed', 'WordPress'],
         ]}
         onChange={setFramework}
       />

@@ -2,7 +2,8 @@ import { MAX_EMAIL, MAX_LINK_URL } from '../../../contract/facts.ts'
 import { PODCAST_CATEGORIES } from '../../../contract/podcast.ts'
 import { t, text } from '../../base/text.ts'
 import { Choice } from '../../ui/controls/choice.tsx'
-import { Check, SelectField, TextField } from '../../ui/controls/field.tsx'
+import { Check, TextField } from '../../ui/controls/field.tsx'
+import { SelectField } from '../../ui/controls/select.tsx'
 import { Switch } from '../../ui/controls/switch.tsx'
 import { Message } from '../../ui/page/states.tsx'
 import type { FeedDraft } from './feed.ts'
@@ -21,7 +22,7 @@ export function FeedFields({ link: { link, draft, faults, changed, edit } }: { l
       checked={draft.hasFeed}
       onChange={(hasFeed) => edit({ hasFeed, ...(hasFeed && { downloadable: true }) })}
     >
-      <div class="feed-fields">
+      <div class="fields">
         <Message>
           {faults.feed ?? (isPossible ? '' : t('Allow downloads, and turn the password and the named sites off.'))}
         </Message>

@@ -4,23 +4,23 @@ import { t, tn } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
 import { Copyable } from '../../ui/page/copyable.tsx'
-import { NotLoaded } from '../../ui/page/states.tsx'
+import { Loading, Problem } from '../../ui/page/states.tsx'
 import { PROBLEM_TEXTS } from './feed.ts'
 
 /** The address of a saved feed, and the faults for which Apple and Spotify would refuse it. */
 export function FeedState({ link, feed_url }: { link: ShareLink; feed_url: string }) {
   const client = useClient()
   const params = { share_id: link.id }
-  const loaded = useQuery({
+  const { answer, problem, reload } = useQuery({
     // The settings of the link are part of the key, so that each change is checked.
     key: ['/v1/share/{share_id}/feed', JSON.stringify(link)],
     load: () => client.get('/v1/share/{share_id}/feed', { params }),
   })
-  const { answer } = loaded
   return (
     <div class="feed-state">
       <Copyable label={t('Address of the feed')} value={feed_url} />
-      {!answer && <NotLoaded {...loaded} />}
+      {problem && !answer && <Problem failure={problem} retry={reload} />}
+      {!problem && !answer && <Loading rows={1} />}
       {answer && (
         <>
           <p class="soft">{tn({ one: '{n} episode', other: '{n} episodes' }, answer.episodes)}</p>

@@ -62,9 +62,6 @@ export const draftOf = (link: ShareLink | undefined): Draft => ({
   feed: feedDraft(link?.feed),
 })
 
-/** The fields that the form has in its own group. */
-export const isNaming = (field: string) => field === 'slug' || field === 'title'
-
 /** Adds the scheme that people leave out: `example.com` or `me@example.com`. */
 const withScheme = (address: string) =>
   /^[a-z]+:/i.test(address) ? address : `${address.includes('@') ? 'mailto:' : 'https://'}${address}`

@@ -32,7 +32,7 @@ export function LinkAddress({ link: { link, isChanged, entries, isNew, faults },
   const isEnded = link !== undefined && hasEnded(link)
   return (
     <div class="link-address">
-      <code ref={place} class={link ? '' : 'soft'}>
+      <code ref={place} class={link ? '' : 'soft'} dir={link && 'ltr'}>
         {link?.url ?? t('The link is created when you copy it.')}
       </code>
       <span data-first>

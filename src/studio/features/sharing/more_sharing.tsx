@@ -1,15 +1,11 @@
-import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
-
-import { MAX_SLUG } from '../../../contract/facts.ts'
 import type { ShareLink } from '../../base/api.ts'
+import { number } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { TextField } from '../../ui/controls/field.tsx'
-import { Form } from '../../ui/controls/form.tsx'
+import { Fold } from '../../ui/controls/fold.tsx'
 import { FileLink } from './file_link.tsx'
-import { isNaming, stateOf } from './link.ts'
+import { stateOf } from './link.ts'
 import { NeedsLink } from './needs_link.tsx'
 import type { Shared } from './open_share.ts'
 import { PartOfTrack } from './part_of_track.tsx'
@@ -23,65 +19,38 @@ interface Properties {
   link: EditedLink
 }
 
-/** The rare settings and actions: another address or title, links to a part and to the file, links for a day, and revoking the link. */
+/** Links to a part and to the file, links for a day, the other links, and revoking the link. */
 export function MoreSharing({ shared, title, link }: Properties) {
   const client = useClient()
-  const { faults, draft, edit, save, entries, choose } = link
+  const { entries, choose } = link
   async function end(revoked: ShareLink) {
     if (!(await revoke(client, revoked))) return
     link.drop(revoked)
     if (revoked.id === link.link?.id) choose(undefined)
   }
+  const others = entries.filter(({ id }) => id !== link.link?.id).length
   return (
     <div class="more-sharing">
-      <More title={t('Address and title')} isOpen={Boolean(faults.slug ?? faults.title)}>
-        <Form onSubmit={save}>
-          <TextField
-            label={t('Address')}
-            value={draft.slug}
-            onInput={(slug) => edit({ slug })}
-            error={faults.slug}
-            maxLength={MAX_SLUG}
-            placeholder="our-new-record"
-            hint={
-              link.link
-                ? t('The old address and its QR codes stop working.')
-                : t('Letters from a to z, digits and hyphens. Leave it empty for an address that cannot be guessed.')
-            }
-          />
-          <TextField
-            label={t('Title on the page')}
-            value={draft.title}
-            onInput={(shown) => edit({ title: shown })}
-            error={faults.title}
-            placeholder={title}
-          />
-          {link.link && link.changed.some(isNaming) && (
-            <div class="actions end">
-              <Button type="submit">{t('Save changes')}</Button>
-            </div>
-          )}
-        </Form>
-      </More>
-      <More title={t('Link to a part')}>
+      <h3>{t('More links')}</h3>
+      <Fold title={t('Link to a part')}>
         <NeedsLink link={link} reason={t('First create the link.')}>
           {({ url }) => <PartOfTrack shared={shared} url={url} />}
         </NeedsLink>
-      </More>
-      <More title={t('Other links')}>
+      </Fold>
+      <Fold title={t('Link to the file')}>
+        <FileLink link={link.link} />
+      </Fold>
+      <Fold title={t('Temporary link')}>
+        <TemporaryLink {...shared} title={title} />
+      </Fold>
+      <Fold title={t('Other links')} note={others > 0 && number(others)}>
         <OtherLinks link={link} onRevoke={end} />
         <div class="actions">
           <Button small icon="plus" disabled={link.isNew || entries.length === 0} onClick={() => choose(NEW)}>
             {t('New link')}
           </Button>
         </div>
-      </More>
-      <More title={t('Link to the file')}>
-        <FileLink link={link.link} />
-      </More>
-      <More title={t('Temporary link')}>
-        <TemporaryLink {...shared} title={title} />
-      </More>
+      </Fold>
       {link.link && (
         <div class="actions end">
           <Button kind="quiet" small onClick={() => end(link.link!)}>
@@ -90,17 +59,6 @@ export function MoreSharing({ shared, title, link }: Properties) {
         </div>
       )}
     </div>
-  )
-}
-
-/** A part of the dialog that is closed at first. Its content is created when it is opened. */
-function More({ title, isOpen = false, children }: { title: string; isOpen?: boolean; children: ComponentChildren }) {
-  const [wasOpen, setWasOpen] = useState(isOpen)
-  return (
-    <details open={isOpen} onToggle={(event) => event.currentTarget.open && setWasOpen(true)}>
-      <summary>{title}</summary>
-      <div>{wasOpen && children}</div>
-    </details>
   )
 }
 

@@ -42,7 +42,7 @@ export function PlayerKey({ scope, id, attributes }: Properties) {
     if (answer.ok) setSecret(answer.secret)
   }
   return (
-    <div>
+    <>
       <p class="soft">
         {t('A player key opens only this, on the sites that you name, until you revoke it; no link or page is public.')}
       </p>
@@ -64,6 +64,6 @@ export function PlayerKey({ scope, id, attributes }: Properties) {
           </p>
         </>
       )}
-    </div>
+    </>
   )
 }

@@ -12,14 +12,16 @@ export const QrTab = ({ link }: { link: EditedLink }) => (
     {({ slug, url }) => (
       <div class="qr">
         <img src={`/s/${slug}/qr.svg`} width={240} height={240} alt={t('QR code of {url}', { url })} />
-        <code>{url}</code>
-        <div class="actions">
-          <a class="button" href={`/s/${slug}/qr.svg`} download={`${slug}.svg`}>
-            {t('Download SVG')}
-          </a>
-          <Button onClick={() => downloadPng(slug)}>{t('Download PNG')}</Button>
+        <div class="fields">
+          <code>{url}</code>
+          <p class="soft">{t('Print it at 2 cm or more. It works until the link ends, or gets another address.')}</p>
+          <div class="actions">
+            <a class="button" href={`/s/${slug}/qr.svg`} download={`${slug}.svg`}>
+              {t('Download SVG')}
+            </a>
+            <Button onClick={() => downloadPng(slug)}>{t('Download PNG')}</Button>
+          </div>
         </div>
-        <p class="hint">{t('Print it at 2 cm or more. It works until the link ends, or gets another address.')}</p>
       </div>
     )}
   </NeedsLink>

@@ -44,12 +44,12 @@ export function ShareDialog({ shared }: { shared: Shared }) {
   return (
     <Dialog
       title={title === undefined ? t('Share') : t('Share “{title}”', { title })}
-      wide
+      size="large"
       asks={link.isChanged && DISCARD}
       onClose={closeShare}
     >
       {problem && <Problem failure={problem} retry={link.reload} />}
-      {!problem && (link.loading || title === undefined) && <Loading rows={4} />}
+      {!problem && (link.loading || title === undefined) && <Loading kind="fields" rows={4} />}
       {!problem && !link.loading && title !== undefined && (
         <TabList
           label={t('Ways to share')}
@@ -64,8 +64,10 @@ export function ShareDialog({ shared }: { shared: Shared }) {
           {tab === 'link' && (
             <>
               <LinkAddress link={link} place={address} onCopy={copy} />
-              <LinkForm link={link} />
-              <MoreSharing shared={shared} title={title} link={link} />
+              <div class="share-columns">
+                <LinkForm link={link} title={title} />
+                <MoreSharing shared={shared} title={title} link={link} />
+              </div>
             </>
           )}
           {tab === 'embed' && <EmbedTab shared={shared} title={title} link={link} />}

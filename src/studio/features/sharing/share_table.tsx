@@ -5,6 +5,7 @@ import { t, text } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { copyText } from '../../ui/controls/copy.ts'
+import { CountedHelp } from '../../ui/controls/help.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { hasEnded, type ListedLink, stateOf, titleOfLink } from './link.ts'
 import { openShare } from './open_share.ts'
@@ -22,8 +23,12 @@ export const ShareTable = ({ links }: { links: readonly Link[] }) => (
         <tr>
           <th>{t('Shared')}</th>
           <th>{t('State')}</th>
-          <th class="number">{t('Visits, 30 days')}</th>
-          <th class="number">{t('Plays, 30 days')}</th>
+          <th class="number">
+            {t('Visits, 30 days')} <CountedHelp of="visits" />
+          </th>
+          <th class="number">
+            {t('Plays, 30 days')} <CountedHelp of="plays" />
+          </th>
           <th>{t('Created')}</th>
           <th>
             <span class="visually-hidden">{t('Actions')}</span>

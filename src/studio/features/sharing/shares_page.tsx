@@ -2,15 +2,16 @@ import { useState } from 'preact/hooks'
 
 import { MAX_PAGE } from '../../../contract/facts.ts'
 import { href, type PageProperties, setQuery } from '../../base/route.ts'
-import { t, text, tn } from '../../base/text.ts'
+import { t, tn } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useList } from '../../data/list.ts'
 import { useQuery } from '../../data/query.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { Choice } from '../../ui/controls/choice.tsx'
-import { SelectField } from '../../ui/controls/field.tsx'
+import { Chips } from '../../ui/controls/chips.tsx'
+import { OrderMenu } from '../../ui/controls/order_menu.tsx'
 import { SearchField } from '../../ui/controls/search_field.tsx'
 import { useQueryField } from '../../ui/controls/use_query_field.ts'
+import { Head } from '../../ui/page/head.tsx'
 import { Empty, Loading, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { FILTERS, linksOf, SORTS } from './link.ts'
@@ -35,15 +36,10 @@ export function SharesPage({ query }: PageProperties) {
   const isEmpty = !loading && !problem && entries.length === 0
   return (
     <>
-      <div class="page-head">
-        <div>
-          <h1>{t('Shares')}</h1>
-          {entries.length > 0 && <p class="soft">{tn({ one: '{n} link', other: '{n} links' }, entries.length)}</p>}
-        </div>
-        {entries.length > 0 && (
-          <SearchField label={t('Search links')} placeholder={t('Search')} value={words} onInput={onWords} />
-        )}
-      </div>
+      <Head
+        title={t('Shares')}
+        note={entries.length > 0 && tn({ one: '{n} link', other: '{n} links' }, entries.length)}
+      />
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && entries.length === 0 && <Loading rows={6} />}
       {isEmpty && (
@@ -53,22 +49,24 @@ export function SharesPage({ query }: PageProperties) {
       )}
       {entries.length > 0 && (
         <>
-          <div class="share-tools">
-            <Choice
+          <div class="table-tools">
+            <SearchField label={t('Search links')} placeholder={t('Search')} value={words} onInput={onWords} />
+            <Chips
               label={t('Show')}
               value={query.state ?? ''}
               options={[
-                ['', text('All')],
-                ...Object.entries(FILTERS).map(([state, { label }]) => [state, label] as const),
+                ['', t('All')],
+                ...Object.entries(FILTERS).map(([state, { label }]) => [state, t(label)] as const),
               ]}
               onChange={(state) => setQuery({ state })}
             />
-            <SelectField
-              label={t('Order')}
-              value={query.sort ?? 'new'}
-              options={Object.entries(SORTS).map(([sort, { label }]) => [sort, t(label)] as const)}
-              onChange={(sort) => setQuery({ sort: sort === 'new' ? '' : sort })}
-            />
+            <span class="table-end">
+              <OrderMenu
+                value={query.sort ?? 'new'}
+                options={Object.entries(SORTS).map(([sort, { label }]) => [sort, t(label)] as const)}
+                onChange={(sort) => setQuery({ sort: sort === 'new' ? '' : sort })}
+              />
+            </span>
           </div>
           <p class="soft" role="status">
             {found.length === 0

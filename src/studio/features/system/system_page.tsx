@@ -10,6 +10,7 @@ import { useQuery } from '../../data/query.ts'
 import { Figures, NumberCell, NumberTable } from '../../ui/charts/figures.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { announce } from '../../ui/page/announce.ts'
+import { Head } from '../../ui/page/head.tsx'
 import { Empty, NotLoaded, NotRenewed } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 
@@ -52,7 +53,7 @@ export function SystemPage() {
     every: () => PERIOD,
   })
   useTitle(t('System'))
-  if (!answer) return <NotLoaded problem={problem} reload={reload} />
+  if (!answer) return <NotLoaded problem={problem} reload={reload} title={t('System')} />
 
   async function retry(code: string) {
     const result = await client.post('/v1/system/retry', { body: { code: code as TransientErrorCode } })
@@ -70,12 +71,10 @@ export function SystemPage() {
   const { system } = answer
   return (
     <>
-      <div class="page-head">
-        <div>
-          <h1>{t('System')}</h1>
-          <p class="soft">{system.failing.length === 0 ? t('Everything works.') : t('Something needs attention.')}</p>
-        </div>
-      </div>
+      <Head
+        title={t('System')}
+        note={system.failing.length === 0 ? t('Everything works.') : t('Something needs attention.')}
+      />
       <NotRenewed problem={problem} reload={reload} />
       {system.failing.map((part) => (
         <div key={part} class="problem" role="alert">

@@ -13,7 +13,7 @@ import { sendVersioned } from '../../data/versions.ts'
 import { forgetViews, isPlayable, usePlayView } from '../../data/views.ts'
 import { Fold } from '../../ui/controls/fold.tsx'
 import { Copyable } from '../../ui/page/copyable.tsx'
-import { NotLoaded, NotRenewed } from '../../ui/page/states.tsx'
+import { ThingNotLoaded, NotRenewed } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { EventList } from '../activity/event_list.tsx'
 import { LookForm } from '../library/look_form.tsx'
@@ -53,7 +53,7 @@ export function TrackPage({ id, tab }: PageProperties) {
   })
   const track = loaded.answer?.track
   useTitle(track && nameOf(track))
-  if (!track) return <NotLoaded {...loaded} />
+  if (!track) return <ThingNotLoaded {...loaded} />
   return (
     <>
       <NotRenewed {...loaded} />

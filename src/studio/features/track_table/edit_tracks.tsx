@@ -174,7 +174,7 @@ interface FieldsProperties {
 
 /** The fields of the sheet. A field in which the tracks differ is empty and says so. */
 const Fields = ({ tracks, typed, onType }: FieldsProperties) => (
-  <div class="edit-fields">
+  <div class="fields">
     {FIELD_NAMES.map((field) => {
       const common = commonValue(tracks, field)
       const value = typed[field]

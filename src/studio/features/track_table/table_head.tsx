@@ -37,7 +37,7 @@ export function TableHead({ query, isNumbered, hasAlbum, selecting }: Properties
           <span class="visually-hidden">{t('Cover')}</span>
         </span>
         {column('track-text', t('Title'), 'title')}
-        {hasAlbum && column('album', t('Album'))}
+        {hasAlbum && column('album', t('Collection'))}
         {column('wave-cell', t('Waveform'))}
         {column('duration', t('Length'), 'duration')}
         {column('loudness', t('Loudness'))}

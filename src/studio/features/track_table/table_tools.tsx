@@ -5,6 +5,7 @@ import { t } from '../../base/text.ts'
 import { useSearchField } from '../../data/search.ts'
 import { Chips } from '../../ui/controls/chips.tsx'
 import { Menu } from '../../ui/controls/menu.tsx'
+import { OrderMenu } from '../../ui/controls/order_menu.tsx'
 import { SearchField } from '../../ui/controls/search_field.tsx'
 import { COLUMNS, FILTERS, nextSort, SORTS } from './table_view.ts'
 
@@ -40,14 +41,10 @@ export function TableTools({ query, label, hidden, onToggle, columns, sorts, chi
       <span class="soft count" role="status">
         {children}
       </span>
-      <Menu
-        label={t('Sort')}
-        icon="sort"
-        items={sorts.map((name) => ({
-          label: t(SORTS[name]!),
-          isChecked: (sort.replace('-', '') || sorts[0]) === name,
-          onSelect: () => setQuery({ sort: nextSort(sort, name) }),
-        }))}
+      <OrderMenu
+        value={sort.replace('-', '') || sorts[0]!}
+        options={sorts.map((name) => [name, t(SORTS[name]!)] as const)}
+        onChange={(name) => setQuery({ sort: nextSort(sort, name) })}
       />
       <Menu
         label={t('Columns')}

@@ -27,7 +27,7 @@ export const SORTS: Record<string, string> = {
 
 /** The columns that can be hidden. */
 export const COLUMNS: Record<string, string> = {
-  album: text('Album'),
+  album: text('Collection'),
   wave: text('Waveform'),
   duration: text('Length'),
   loudness: text('Loudness'),

@@ -9,6 +9,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Menu } from '../../ui/controls/menu.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { confirmed } from '../../ui/page/dialog.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { Empty, Loading, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { TRASH_DAYS } from './trash.ts'
@@ -67,24 +68,22 @@ export function TrashPage() {
   }
   return (
     <>
-      <div class="page-head">
-        <div>
-          <h1>{t('Trash')}</h1>
-          {count > 0 && (
-            <p class="soft">
-              {tn({ one: '{n} item, kept for {days} days', other: '{n} items, kept for {days} days' }, count, {
-                days: TRASH_DAYS,
-              })}
-            </p>
-          )}
-        </div>
+      <Head
+        title={t('Trash')}
+        note={
+          count > 0 &&
+          tn({ one: '{n} item, kept for {days} days', other: '{n} items, kept for {days} days' }, count, {
+            days: TRASH_DAYS,
+          })
+        }
+      >
         {entries.length > 0 && (
-          <div class="actions">
+          <>
             <Button onClick={all}>{t('Restore all')}</Button>
             <Button onClick={empty}>{t('Empty trash …')}</Button>
-          </div>
+          </>
         )}
-      </div>
+      </Head>
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading rows={4} />}
       {isEmpty && (

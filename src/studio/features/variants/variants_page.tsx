@@ -9,6 +9,7 @@ import { updateAllTracks } from '../../data/reprocess.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { confirmed } from '../../ui/page/dialog.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { Empty, Loading, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { isDefault } from './variant.ts'
@@ -38,22 +39,17 @@ export function VariantsPage() {
   }
   return (
     <>
-      <div class="page-head">
-        <div>
-          <h1>{t('Variants')}</h1>
-          <p class="soft">
-            {t('The formats into which every track is converted. No variant is better than its source.')}
-          </p>
-        </div>
-        <div class="actions">
-          <Button onClick={() => updateAll(client)}>{t('Update all tracks')}</Button>
-          <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
-            {t('New variant')}
-          </Button>
-        </div>
-      </div>
+      <Head
+        title={t('Variants')}
+        note={t('The formats into which every track is converted. No variant is better than its source.')}
+      >
+        <Button onClick={() => updateAll(client)}>{t('Update all tracks')}</Button>
+        <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
+          {t('New variant')}
+        </Button>
+      </Head>
       {problem && <Problem failure={problem} retry={reload} />}
-      {loading && <Loading rows={6} />}
+      {loading && <Loading kind="table" rows={8} />}
       {entries.length > 0 && (
         <>
           <section class="table-group" aria-labelledby="own-title">

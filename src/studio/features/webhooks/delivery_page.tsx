@@ -5,9 +5,10 @@ import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Fold } from '../../ui/controls/fold.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { Copyable } from '../../ui/page/copyable.tsx'
-import { Back } from '../../ui/page/page_head.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { NotLoaded, NotRenewed } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { eventLabel } from '../activity/event.ts'
@@ -35,18 +36,19 @@ export function DeliveryPage({ id }: PageProperties) {
   return (
     <>
       <NotRenewed {...loaded} />
-      <Back href={href('webhook', delivery.endpoint_id)} label={t('Webhook')} />
-      <div class="page-head">
-        <div class="key-text">
-          <h1>{eventLabel(delivery.type)}</h1>
-          <p class="soft">
+      <Head
+        title={eventLabel(delivery.type)}
+        back={{ href: href('webhook', delivery.endpoint_id), label: t('Webhook') }}
+        note={
+          <>
             <Subject subject={delivery.subject} /> · {exactTime(delivery.created_at)}
-          </p>
-        </div>
+          </>
+        }
+      >
         <Button kind="primary" disabled={delivery.state === 'sending'} onClick={sendAgain}>
           {t('Send again')}
         </Button>
-      </div>
+      </Head>
       <section class="card timeline" aria-labelledby="attempts-title">
         <h2 id="attempts-title">{t('Attempts')}</h2>
         <ol>
@@ -81,14 +83,13 @@ const Attempt = ({ attempt }: { attempt: WebhookAttempt }) => (
       </pre>
     )}
     {Object.keys(attempt.headers).length > 0 && (
-      <details>
-        <summary>{t('Headers')}</summary>
+      <Fold title={t('Headers')}>
         <pre tabIndex={0} aria-label={t('Headers')}>
           {Object.entries(attempt.headers)
             .map(([name, value]) => `${name}: ${value}`)
             .join('\n')}
         </pre>
-      </details>
+      </Fold>
     )}
   </li>
 )

@@ -11,9 +11,10 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Menu } from '../../ui/controls/menu.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { confirmed } from '../../ui/page/dialog.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { More } from '../../ui/page/more.tsx'
-import { Back, Tabs } from '../../ui/page/page_head.tsx'
-import { Empty, NotLoaded, NotRenewed } from '../../ui/page/states.tsx'
+import { Tabs } from '../../ui/page/page_head.tsx'
+import { Empty, Loading, NotLoaded, NotRenewed } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { eventLabel } from '../activity/event.ts'
 import { Subject } from '../activity/subject.tsx'
@@ -54,26 +55,33 @@ export function WebhookPage({ id, tab }: PageProperties) {
   useTitle(endpoint?.title)
   const reload = () => Promise.all([loaded.reload(), list.reload()])
   useRepeat(reload, list.entries.length <= FIRST ? pauseOf(list.entries) : null)
-  if (!endpoint) return <NotLoaded {...loaded} />
+  if (!endpoint)
+    return (
+      <NotLoaded {...loaded}>
+        <Loading kind="table" rows={6} />
+      </NotLoaded>
+    )
   // The other tabs are not polled while deliveries are pending.
   const showAll = () => tab && go('webhook', id)
   return (
     <>
       <NotRenewed {...loaded} />
-      <Back href={href('webhooks')} label={t('Webhooks')} />
-      <div class="page-head">
-        <div class="key-text">
-          <h1>{endpoint.title}</h1>
-          <code class="soft">{endpoint.url}</code>
-          <p class="soft">
+      <Head
+        title={endpoint.title}
+        back={{ href: href('webhooks'), label: t('Webhooks') }}
+        note={
+          <>
+            <code>{endpoint.url}</code>
+            <br />
             <Health endpoint={endpoint} /> · {listText(endpoint.events.map(eventLabel))}
             {endpoint.is_ordered && ` · ${t('in order')}`}
             {endpoint.previous_secret_expires_at &&
               ` · ${t('old secret until {time}', { time: dateTime(endpoint.previous_secret_expires_at) })}`}
-          </p>
-        </div>
+          </>
+        }
+      >
         <Actions endpoint={endpoint} reloadEndpoint={loaded.reload} reload={reload} showAll={showAll} />
-      </div>
+      </Head>
       <DayBar day={endpoint.day} />
       <Tabs page="webhook" id={id} current={tab} tabs={TABS.map(([state, label]) => [state, t(label)] as const)} />
       <More list={list} empty={<Empty title={t('Nothing here')}>{t('Deliveries are kept here for 30 days.')}</Empty>}>
@@ -183,34 +191,32 @@ function Actions(properties: ActionProperties) {
   const close = () => setDialog(null)
   return (
     <>
-      <div class="actions">
-        {isActive ? (
-          <Button kind="primary" onClick={test}>
-            {t('Send a test')}
+      {isActive ? (
+        <Button kind="primary" onClick={test}>
+          {t('Send a test')}
+        </Button>
+      ) : (
+        <>
+          <Button onClick={resume}>{t('Resume')}</Button>
+          <Button kind="primary" onClick={recover}>
+            {t('Resume and send missed events …')}
           </Button>
-        ) : (
-          <>
-            <Button onClick={resume}>{t('Resume')}</Button>
-            <Button kind="primary" onClick={recover}>
-              {t('Resume and send missed events …')}
-            </Button>
-          </>
-        )}
-        <Menu
-          label={t('More for {title}', { title: endpoint.title })}
-          items={[
-            { label: t('Edit …'), onSelect: () => setDialog('edit') },
-            { label: t('New secret …'), onSelect: () => setDialog('secret') },
-            ...(isActive
-              ? [
-                  { label: t('Send missed events …'), onSelect: recover },
-                  { label: t('Pause'), onSelect: pause },
-                ]
-              : []),
-            { label: t('Delete webhook …'), danger: true, onSelect: remove },
-          ]}
-        />
-      </div>
+        </>
+      )}
+      <Menu
+        label={t('More for {title}', { title: endpoint.title })}
+        items={[
+          { label: t('Edit …'), onSelect: () => setDialog('edit') },
+          { label: t('New secret …'), onSelect: () => setDialog('secret') },
+          ...(isActive
+            ? [
+                { label: t('Send missed events …'), onSelect: recover },
+                { label: t('Pause'), onSelect: pause },
+              ]
+            : []),
+          { label: t('Delete webhook …'), danger: true, onSelect: remove },
+        ]}
+      />
       {dialog === 'edit' && <WebhookForm endpoint={endpoint} onSaved={onSaved} onClose={close} />}
       {dialog === 'secret' && (
         <NewSecret

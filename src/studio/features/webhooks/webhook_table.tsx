@@ -9,7 +9,7 @@ import { Health } from './health.tsx'
 /** The webhooks of the organization, with their health and the deliveries of the last day. */
 export const WebhookTable = ({ endpoints }: { endpoints: readonly WebhookEndpoint[] }) => (
   <div class="table-box">
-    <table class="stacked key-table" aria-label={t('Webhooks')}>
+    <table class="stacked key-table webhook-table" aria-label={t('Webhooks')}>
       <thead>
         <tr>
           <th>{t('Title')}</th>

@@ -4,6 +4,7 @@ import { plural } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { useList } from '../../data/list.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Head } from '../../ui/page/head.tsx'
 import { Empty, Loading, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { WebhookForm } from './webhook_form.tsx'
@@ -26,15 +27,11 @@ export function WebhooksPage() {
   )
   return (
     <>
-      <div class="page-head">
-        <div>
-          <h1>{t('Webhooks')}</h1>
-          {entries.length > 0 && <p class="soft">{plural(count, 'webhook')}</p>}
-        </div>
+      <Head title={t('Webhooks')} note={entries.length > 0 && plural(count, 'webhook')}>
         {!isEmpty && button}
-      </div>
+      </Head>
       {problem && <Problem failure={problem} retry={reload} />}
-      {loading && <Loading rows={3} />}
+      {loading && <Loading kind="table" rows={4} />}
       {isEmpty && (
         <Empty title={t('No webhooks yet')} action={button}>
           {t('A webhook is a URL of your server that receives events, for example when a track is ready.')}

@@ -7,14 +7,16 @@ interface Properties<T extends string> {
   options: readonly (readonly [value: T, name: string])[]
   value: T
   onChange: (value: T) => void
+  /** Whether only screen readers get the label, because the options say what they are. */
+  hidesLabel?: boolean
 }
 
-/** A group of radio buttons in one line. */
-export function Choice<T extends string>({ label, options, value, onChange }: Properties<T>) {
+/** A segmented control: a group of radio buttons in one line, for two to four choices. */
+export function Choice<T extends string>({ label, options, value, onChange, hidesLabel }: Properties<T>) {
   const name = useUniqueId()
   return (
     <fieldset class="choice">
-      <legend>{label}</legend>
+      <legend class={hidesLabel ? 'visually-hidden' : undefined}>{label}</legend>
       <span class="choice-options">
         {options.map(([option, english]) => (
           <label key={option}>

@@ -17,7 +17,9 @@ export function Field({ label, hint, error, children }: FieldProperties) {
   const note = error ?? hint
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} id={`${id}-label`}>
+        {label}
+      </label>
       {children(id, note ? `${id}-note` : undefined)}
       {note && (
         <p key={note} class={error ? 'error' : 'hint'} role={error ? 'alert' : undefined} id={`${id}-note`}>
@@ -74,50 +76,6 @@ export const NumberField = ({ label, value, onInput, hint, error }: NumberProper
     )}
   </Field>
 )
-
-type Options = readonly (readonly [value: string, label: string])[]
-
-interface SelectProperties {
-  label: string
-  value: string
-  options: Options
-  /** More options, below the others. Empty groups are left out. */
-  groups?: readonly { label: string; options: Options }[]
-  onChange: (value: string) => void
-  hint?: ComponentChildren
-  error?: string | undefined
-}
-
-export const SelectField = ({ label, value, options, groups, onChange, hint, error }: SelectProperties) => (
-  <Field label={label} hint={hint} error={error}>
-    {(id, described) => (
-      <select
-        id={id}
-        aria-describedby={described}
-        aria-invalid={error ? true : undefined}
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      >
-        {optionsFor(options, value)}
-        {groups?.map(
-          (group) =>
-            group.options.length > 0 && (
-              <optgroup key={group.label} label={group.label}>
-                {optionsFor(group.options, value)}
-              </optgroup>
-            ),
-        )}
-      </select>
-    )}
-  </Field>
-)
-
-const optionsFor = (options: Options, value: string) =>
-  options.map(([key, text]) => (
-    <option key={key} value={key} selected={key === value}>
-      {text}
-    </option>
-  ))
 
 interface CheckProperties {
   label: ComponentChildren

@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 import { Icon, type IconName } from './icon.tsx'
+import { placePopover } from './popover.ts'
 
 export interface MenuItem {
   label: string
@@ -54,13 +55,7 @@ function prepare(anchor: HTMLElement, label: string, items: MenuItem[]): HTMLEle
   ))
   render(<>{list}</>, box)
   function place() {
-    const { bottom, top, right, left } = anchor.getBoundingClientRect()
-    const below = bottom + 4
-    const fits = below + box.offsetHeight < innerHeight
-    const isReversed = document.dir === 'rtl'
-    const start = isReversed ? left : right - box.offsetWidth
-    box.style.top = `${Math.max(8, fits ? below : top - 4 - box.offsetHeight)}px`
-    box.style.left = `${Math.max(8, Math.min(start, innerWidth - box.offsetWidth - 8))}px`
+    placePopover(box, anchor, 'end')
     box.querySelector('button')?.focus({ preventScroll: true })
   }
   // The position is set before the paint; `toggle` is dispatched later.
@@ -78,13 +73,15 @@ interface Properties {
   label: string
   /** The text of the button, if it is not only an icon. */
   text?: string
+  /** The current choice, which the button shows after its icon. */
+  current?: string
   items: MenuItem[] | (() => MenuItem[])
   icon?: IconName
   tabIndex?: number
 }
 
 /** A button that opens a menu. The browser closes a popover after Escape or a click outside. */
-export function Menu({ label, text, items, icon = 'more', tabIndex }: Properties) {
+export function Menu({ label, text, current, items, icon = 'more', tabIndex }: Properties) {
   const button = useRef<HTMLButtonElement>(null)
   useLayoutEffect(() => {
     // The browser then also closes the menu when the button is pressed again.
@@ -94,15 +91,15 @@ export function Menu({ label, text, items, icon = 'more', tabIndex }: Properties
     <button
       ref={button}
       type="button"
-      class={text ? 'button' : 'button quiet bare'}
-      aria-label={text ? undefined : label}
+      class={text ? 'button' : current ? 'button quiet' : 'button quiet bare'}
+      aria-label={text ? undefined : current ? `${label}: ${current}` : label}
       aria-haspopup="menu"
       title={text ? undefined : label}
       tabIndex={tabIndex}
       onClick={({ currentTarget }) => prepare(currentTarget, label, typeof items === 'function' ? items() : items)}
     >
       <Icon name={icon} />
-      {text}
+      {(text ?? current) && <span>{text ?? current}</span>}
     </button>
   )
 }

@@ -6,6 +6,8 @@ import { copyText } from '../controls/copy.ts'
 import { announce } from './announce.ts'
 
 const SHOWN_FOR = 1500
+/** The number of characters above which a text has its own lines. */
+const LONG = 90
 
 interface Properties {
   label: string
@@ -27,9 +29,9 @@ export function Copyable({ label, value, shown = value }: Properties) {
     setTimeout(() => setDone(''), SHOWN_FOR)
   }
   return (
-    <div class="copyable">
+    <div class={shown.length > LONG ? 'copyable long' : 'copyable'}>
       <span class="label">{label}</span>
-      <pre tabIndex={0} aria-label={label}>
+      <pre tabIndex={0} aria-label={label} dir="ltr">
         <code ref={code}>{shown}</code>
       </pre>
       <Button small label={t('Copy {label}', { label })} onClick={copy}>

@@ -39,7 +39,8 @@ interface Properties {
   /** The question before the dialog closes, if input would be lost. */
   asks?: Question | false | undefined
   children: ComponentChildren
-  wide?: boolean
+  /** Large dialogs have two columns in a wide window. */
+  size?: 'large'
 }
 
 const Closing = createContext<() => unknown>(() => {})
@@ -53,7 +54,7 @@ export const Cancel = ({ children = t('Cancel') }: { children?: ComponentChildre
  * A modal dialog. The browser keeps the focus in it, and its first field is focused. It asks for confirmation before it closes if input would be
  * lost. It stays open while its form is being sent, because the response may contain a secret.
  */
-export function Dialog({ title, onClose, asks, children, wide }: Properties) {
+export function Dialog({ title, onClose, asks, children, size }: Properties) {
   const ref = useRef<HTMLDialogElement>(null)
   const question = useRef(asks)
   question.current = asks
@@ -102,7 +103,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
   return (
     <dialog
       ref={ref}
-      class={wide ? 'wide' : ''}
+      class={size}
       aria-labelledby={id}
       onKeyDown={closeByKey}
       onCancel={(event: TargetedEvent<HTMLDialogElement>) => {

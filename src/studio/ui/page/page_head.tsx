@@ -5,25 +5,12 @@ import { uploadFile } from '../../../client/index.ts'
 import { COVER_ACCEPT } from '../../../client/upload/accept.ts'
 import type { CoverImage, Failure, UploadHandle } from '../../base/api.ts'
 import { explain } from '../../base/format.ts'
-import { goBack, href } from '../../base/route.ts'
+import { href } from '../../base/route.ts'
 import { t } from '../../base/text.ts'
 import { FileButton } from '../controls/button.tsx'
-import { Icon } from '../controls/icon.tsx'
 import { announce, byId } from './announce.ts'
+import { Back, type BackProperties } from './head.tsx'
 import { Message } from './states.tsx'
-
-interface BackProperties {
-  href: string
-  label: string
-}
-
-/** A link to the page that contains this one. */
-export const Back = ({ href, label }: BackProperties) => (
-  <a class="back" href={href} onClick={goBack}>
-    <Icon name="back" />
-    <span dir="auto">{label}</span>
-  </a>
-)
 
 interface CoverProperties {
   title: string
@@ -39,16 +26,27 @@ interface Properties extends CoverProperties {
   /** The title, if it can be edited. */
   heading?: ComponentChildren
   note: ComponentChildren
-  /** A color of the cover, `#RRGGBB`, with which the head is tinted. */
+  /** A color of the cover, `#RRGGBB`, with which the head is tinted. If it is gray, the color of the studio is used. */
   tint?: string | undefined
   children: ComponentChildren
+}
+
+/** The largest difference between the channels of a color that looks gray. */
+const GRAY = 16
+
+function isGray(hex: string): boolean {
+  const channels = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))
+  return Math.max(...channels) - Math.min(...channels) <= GRAY
 }
 
 /** The head of a page: cover, title and actions. */
 export function PageHead({ back, title, heading, note, tint, children, ...cover }: Properties) {
   const [problem, setProblem] = useState('')
   return (
-    <div class={tint ? 'thing-head tinted' : 'thing-head'} style={tint && { '--tint': tint }}>
+    <div
+      class={tint ? 'thing-head tinted' : 'thing-head'}
+      style={tint && { '--tint': isGray(tint) ? 'var(--accent)' : tint }}
+    >
       <Back {...back} />
       <CoverBox title={title} {...cover} onProblem={setProblem} />
       <div class="thing-text">

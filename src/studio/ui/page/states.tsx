@@ -5,16 +5,32 @@ import { explain } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
 import { t } from '../../base/text.ts'
 import { Button } from '../controls/button.tsx'
+import { Head } from './head.tsx'
+
+/** The shape of the content that is loading: rows with pictures, covers, a table, fields, or the head of a page with a cover. */
+export type LoadingKind = 'rows' | 'cards' | 'table' | 'fields' | 'head'
+
+/** The number of bars in each row of a shape. */
+const BARS = { rows: 3, cards: 0, table: 3, fields: 2 }
 
 /** Placeholders while data loads, with the size of the content, so that nothing moves. */
-export const Loading = ({ rows = 3, kind = 'rows' }: { rows?: number; kind?: 'rows' | 'cards' }) => (
+export const Loading = ({ rows = 3, kind = 'rows' }: { rows?: number; kind?: LoadingKind }) => (
   <div class={`loading ${kind}`} role="status">
     <span class="visually-hidden">{t('Loading …')}</span>
-    {Array.from({ length: rows }, (_, i) => (
-      <div key={i} class="shape" />
-    ))}
+    {kind === 'head' ? (
+      <>
+        <span class="shape" />
+        <div>{bars(2)}</div>
+      </>
+    ) : (
+      Array.from({ length: rows }, (_, i) =>
+        BARS[kind] ? <div key={i}>{bars(BARS[kind])}</div> : <div key={i} class="shape" />,
+      )
+    )}
   </div>
 )
+
+const bars = (count: number) => Array.from({ length: count }, (_, i) => <span key={i} class="shape" />)
 
 /** An empty state with an action. */
 export const Empty = ({
@@ -57,17 +73,37 @@ export const Problem = ({ failure, retry }: ProblemProperties) => (
   </div>
 )
 
-/** Shown instead of a page whose data is loading or could not be loaded. */
-export const NotLoaded = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>
+interface NotLoadedProperties {
+  problem: Failure | undefined
+  reload: () => unknown
+  /** The title of the page, as far as it is known before its data. */
+  title?: string
+  /** The shape of the page. */
+  children?: ComponentChildren
+}
+
+/** Shown instead of a page whose data is loading or could not be loaded. Each has a title, which screen readers look for. */
+export const NotLoaded = ({ problem, reload, title, children = <Loading rows={5} /> }: NotLoadedProperties) =>
   problem ? (
     <>
-      <h1>{problem.status === 404 ? t('Not found') : t('Not loaded')}</h1>
+      <Head title={problem.status === 404 ? t('Not found') : t('Not loaded')} />
       <Problem failure={problem} retry={reload} />
       {problem.status === 404 && <a href={href('')}>{t('Go to the start page')}</a>}
     </>
   ) : (
-    <Loading rows={5} />
+    <>
+      {title ? <Head title={title} /> : <h1 class="visually-hidden">{t('Loading …')}</h1>}
+      {children}
+    </>
   )
+
+/** Shown instead of a page with a cover. */
+export const ThingNotLoaded = (properties: Pick<NotLoadedProperties, 'problem' | 'reload'>) => (
+  <NotLoaded {...properties}>
+    <Loading kind="head" />
+    <Loading rows={6} />
+  </NotLoaded>
+)
 
 /** Shown above a page whose data could not be loaded again, so that it may be outdated. */
 export const NotRenewed = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>
