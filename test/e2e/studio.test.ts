@@ -50,8 +50,7 @@ beforeEach(async ({ onTestFailed }) => {
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 })
 afterEach(() => expect(problems).toEqual([]))
-afterAll(closePages)
-afterAll(() => host?.close())
+afterAll(() => Promise.all([closePages(), host?.close()]))
 
 async function openStudio(api_key = stack.api_key): Promise<void> {
   studio = await signInAfter(studio, context, { ...stack, api_key })

@@ -61,48 +61,6 @@ test('files chosen on the empty home page create a collection', async () => {
   await expect.poll(async () => (await namesOf(page)).toSorted(), TIMEOUT).toEqual(['one', 'two'])
 })
 
-test('files are counted and numbered from the first moment, and one that was sent is not asked for again', async () => {
-  await openNew('Five')
-  const [uploads, reports] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let sent = 0
-  await page.route('**/uploads/**', async (route) => {
-    if (++sent > 2) await uploads.promise
-    await route.continue().catch(() => {})
-  })
-  // The service notices a file when its arrival is reported, or when its track is read.
-  await page.route(/\/v1\/track\/[^/?]+(\/upload_complete)?$/, async (route) => {
-    await reports.promise
-    await route.continue().catch(() => {})
-  })
-  await add('one', 'two', 'three', 'four', 'five')
-  const strip = page.getByRole('group', { name: 'Uploads' })
-  const cells = (name: string) => page.locator(`.track .${name}`)
-  const asked = () => page.getByRole('button', { name: /^Choose the file/ }).count()
-  const numbers = ['1', '2', '3', '4', '5']
-  const notes = async () => (await cells('note').allTextContents()).toSorted()
-  const names = ['one', 'two', 'three', 'four', 'five']
-  await strip.getByText(/^0 of 5 ready/).waitFor(TIMEOUT)
-  await expect.poll(notes, TIMEOUT).toEqual(['Finishing …', 'Finishing …', 'Starting …', 'Starting …', 'Starting …'])
-  // The number of a row that can be moved is not part of its text.
-  await expect.poll(() => page.locator('.track [data-place]').count(), TIMEOUT).toBe(2)
-  const shown = await cells('number').evaluateAll((all) =>
-    all.map((cell) => cell.textContent || cell.querySelector<HTMLElement>('[data-place]')!.dataset.place),
-  )
-  expect([shown, await cells('name').allTextContents(), await asked()]).toEqual([numbers, names, 0])
-
-  // The list is read several times meanwhile.
-  uploads.resolve()
-  await expect.poll(notes, TIMEOUT).toEqual(Array.from({ length: 5 }, () => 'Finishing …'))
-  for (let reads = 0; reads < 2; reads++) await page.waitForResponse(/\/v1\/collection\/[^/]+\/track/, TIMEOUT)
-  expect([await notes(), await asked()]).toEqual([Array.from({ length: 5 }, () => 'Finishing …'), 0])
-  await strip.getByText(/^0 of 5 ready/).waitFor(TIMEOUT)
-  // The reports of the files are lost with this page. The next one finds out that the files have arrived.
-  await page.reload()
-  reports.resolve()
-  await page.unrouteAll({ behavior: 'ignoreErrors' })
-  await expect.poll(() => page.locator('.track[data-status=failed]').count(), TIMEOUT).toBe(5)
-})
-
 test('an upload interrupted by a reload asks for its file again and continues the same track', async () => {
   await openNew('Interrupted')
   const held = Promise.withResolvers<void>()

@@ -49,7 +49,7 @@ export function findCommands(commands: readonly Command[], words: string): Comma
 const NAMED = 3
 
 /** Whether the name of a command starts with the words. */
-export const isNamed = (label: string, words: string) => {
+export const startsName = (label: string, words: string) => {
   const wanted = fold(words.trim())
   return wanted.length >= NAMED && fold(label).startsWith(wanted)
 }

@@ -12,7 +12,7 @@ import { artistOf, nameOf } from '../data/track_text.ts'
 import { Icon, type IconName } from '../ui/controls/icon.tsx'
 import { useUniqueId } from '../ui/controls/id.ts'
 import { Dialog } from '../ui/page/dialog.tsx'
-import { type Command, findCommands, isNamed, rankOf } from './commands.ts'
+import { type Command, findCommands, rankOf, startsName } from './commands.ts'
 
 /** Results of each kind. */
 const LIMIT = 5
@@ -78,6 +78,28 @@ const corrected = (suggestion: string, onWords: (words: string) => void): Result
   run: () => onWords(suggestion),
 })
 
+/** Returns the results for words, the best first. `q` is their last search. `isNamed` says whether the first is the command that is typed. */
+function useResults(commands: readonly Command[], words: string, q: string, onWords: (words: string) => void) {
+  const client = useClient()
+  const { answer, problem, isPrevious } = useQuery<Found>(
+    q === '' ? null : { key: ['jump', q], showsPrevious: true, load: ({ signal }) => find(client, q, signal) },
+  )
+  const { results: found = [], suggestion } = (q !== '' && answer) || {}
+  const isSearching = words.trim() !== q || (q !== '' && (isPrevious || (!answer && !problem)))
+  const wanted = findCommands(commands, words).map(({ label, icon, run }): Result => {
+    return { id: `command ${label}`, label, icon, run }
+  })
+  const named = wanted.filter(({ label }) => startsName(label, words))
+  const results: Result[] = [
+    ...named,
+    ...(suggestion && !isSearching ? [corrected(suggestion, onWords)] : []),
+    ...found,
+    ...wanted.filter((command) => !named.includes(command)),
+    ...(words.trim() === '' ? [] : [allResults(words.trim())]),
+  ]
+  return { results, problem, isSearching, isNamed: named.length > 0 }
+}
+
 interface Properties {
   commands: readonly Command[]
   onClose: () => void
@@ -85,7 +107,6 @@ interface Properties {
 
 /** A field that searches the library and the commands. Enter opens the result that is marked, at first the best one. */
 export function JumpDialog({ commands, onClose }: Properties) {
-  const client = useClient()
   const { words, onWords: search, q } = useSearch()
   const [marked, setMarked] = useState<number | null>(null)
   /** Whether Enter was pressed while the search ran. */
@@ -98,27 +119,7 @@ export function JumpDialog({ commands, onClose }: Properties) {
   }
   const list = useUniqueId()
   const element = useRef<HTMLUListElement>(null)
-  const { answer, problem, isPrevious } = useQuery<Found>(
-    q === '' ? null : { key: ['jump', q], showsPrevious: true, load: ({ signal }) => find(client, q, signal) },
-  )
-  const { results: found = [], suggestion } = (q !== '' && answer) || {}
-  const isSearching = words.trim() !== q || (q !== '' && (isPrevious || (!answer && !problem)))
-  const commandResults = findCommands(commands, words).map(({ label, icon, run }) => ({
-    id: `command ${label}`,
-    label,
-    icon,
-    run,
-  }))
-  const [named, others] = [true, false].map((wanted) =>
-    commandResults.filter(({ label }) => isNamed(label, words) === wanted),
-  ) as [Result[], Result[]]
-  const results: Result[] = [
-    ...named,
-    ...(suggestion && !isSearching ? [corrected(suggestion, onWords)] : []),
-    ...found,
-    ...others,
-    ...(words.trim() === '' ? [] : [allResults(words.trim())]),
-  ]
+  const { results, problem, isSearching, isNamed } = useResults(commands, words, q, onWords)
   const at = Math.min(marked ?? 0, results.length - 1)
 
   useEffect(() => {
@@ -137,7 +138,7 @@ export function JumpDialog({ commands, onClose }: Properties) {
     if (step !== undefined && results.length > 0) setMarked((at + step + results.length) % results.length)
     else if (event.key !== 'Enter' || event.isComposing) return
     // While the search runs, the results belong to other words. A command that is named does not depend on it.
-    else if (isSearching && (marked !== null || named.length === 0)) isEntered.current = true
+    else if (isSearching && (marked !== null || !isNamed)) isEntered.current = true
     else open(results[at])
     event.preventDefault()
   }

@@ -80,7 +80,7 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
               value={scope}
               onChange={(chosen) => {
                 setScope(chosen)
-                setFaults(({ opens: _, ...others }) => others)
+                setFaults({ ...faults, opens: '' })
               }}
               error={faults.opens}
             />

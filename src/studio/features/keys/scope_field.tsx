@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { MAX_STRING } from '../../../contract/facts.ts'
 import type { ApiKey, Client, CoverImage, Failure, KeyType } from '../../base/api.ts'
@@ -73,26 +73,28 @@ interface Properties {
   error: string | undefined
 }
 
-/** The field for the collection or playlist that a key opens, with a search. Nothing is chosen at first. */
-export function ScopeField({ type, value, onChange, error }: Properties) {
+/** Returns the options for a key of a type that match words. The last one is everything. */
+function useOptions(type: KeyType, q: string): Option[] {
   const client = useClient()
-  const { words, onWords, q } = useSearch()
-  const [isOpen, setOpen] = useState(false)
-  const [marked, setMarked] = useState(0)
-  const list = useUniqueId()
-  const element = useRef<HTMLUListElement>(null)
   const { answer } = useQuery<{ ok: true; options: Option[] }>({
     key: ['key scope', type, q],
     showsPrevious: true,
     load: ({ signal }) => find(client, type, q, signal),
   })
   const all: Option = { id: 'all', title: type === 'uploader' ? t('Any collection') : t('Everything'), fields: {} }
-  const options = [...(answer?.options ?? []), all]
+  return [...(answer?.options ?? []), all]
+}
+
+/** The field for the collection or playlist that a key opens, with a search. Nothing is chosen at first. The focus stays in the field. */
+export function ScopeField({ type, value, onChange, error }: Properties) {
+  const { words, onWords, q } = useSearch()
+  const [isOpen, setOpen] = useState(false)
+  const [marked, setMarked] = useState(0)
+  const list = useUniqueId()
+  const element = useRef<HTMLUListElement>(null)
+  const options = useOptions(type, q)
   const at = Math.min(marked, options.length - 1)
-  function mark(to: number) {
-    setMarked(to)
-    element.current?.children[to]?.scrollIntoView({ block: 'nearest' })
-  }
+  useEffect(() => element.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at])
   function choose(option: Option) {
     onChange(option)
     onWords('')
@@ -101,7 +103,7 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
   function press(event: KeyboardEvent) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined && !isOpen) setOpen(true)
-    else if (step !== undefined) mark((at + step + options.length) % options.length)
+    else if (step !== undefined) setMarked((at + step + options.length) % options.length)
     else if (!isOpen || event.isComposing) return
     else if (event.key === 'Enter') choose(options[at]!)
     else if (event.key === 'Escape') setOpen(false)
@@ -146,36 +148,47 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
         aria-label={t('Opens')}
         class="jump-results scope-results"
         hidden={!isOpen}
-        // The focus stays in the field.
         onMouseDown={(event) => event.preventDefault()}
       >
         {options.map((option, index) => (
-          <li
+          <Choice
             key={option.id}
             id={`${list}-${index}`}
-            role="option"
-            aria-selected={index === at}
-            onPointerMove={() => setMarked(index)}
-            onClick={() => choose(option)}
-          >
-            {option.cover ? (
-              <img class="jump-icon" src={option.cover.icon.url} alt="" width="36" height="36" />
-            ) : (
-              <span class="jump-icon">
-                <Icon name="library" />
-              </span>
-            )}
-            <span class="jump-label" dir="auto">
-              {option.title}
-            </span>
-            {option.note && (
-              <span class="jump-note" dir="auto">
-                {option.note}
-              </span>
-            )}
-          </li>
+            option={option}
+            isMarked={index === at}
+            onMark={() => setMarked(index)}
+            onChoose={() => choose(option)}
+          />
         ))}
       </ul>
     </div>
   )
 }
+
+interface ChoiceProperties {
+  id: string
+  option: Option
+  isMarked: boolean
+  onMark: () => void
+  onChoose: () => void
+}
+
+const Choice = ({ id, option: { title, note, cover }, isMarked, onMark, onChoose }: ChoiceProperties) => (
+  <li id={id} role="option" aria-selected={isMarked} onPointerMove={onMark} onClick={onChoose}>
+    {cover ? (
+      <img class="jump-icon" src={cover.icon.url} alt="" width="36" height="36" />
+    ) : (
+      <span class="jump-icon">
+        <Icon name="library" />
+      </span>
+    )}
+    <span class="jump-label" dir="auto">
+      {title}
+    </span>
+    {note && (
+      <span class="jump-note" dir="auto">
+        {note}
+      </span>
+    )}
+  </li>
+)
