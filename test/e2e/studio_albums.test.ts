@@ -150,6 +150,8 @@ test('the library keeps the search, the order and the view in the address, and t
 /** Opens the collection with three tracks. */
 async function openTape() {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
+  // Without the player of the previous test.
+  await page.reload()
   await rowOf(page, 'third').waitFor(TIMEOUT)
 }
 
@@ -192,7 +194,7 @@ test('the look of a collection is shown with all its tracks, and stays in the wi
   const scope = () => player.evaluate((element) => (element as HTMLElementTagNameMap['tonearm-player']).tracks.length)
   await player.waitFor(TIMEOUT)
   await expect.poll(scope, TIMEOUT).toBe(3)
-  await page.setViewportSize({ width: 1200, height: 520 })
+  await page.setViewportSize({ width: 1300, height: 900 })
   await page.mouse.wheel(0, 5000)
   await expect
     .poll(() => page.locator('.collection-aside').evaluate((aside) => getComputedStyle(aside).position), TIMEOUT)

@@ -151,10 +151,8 @@ function useUnlisted(list: TrackList, { rows }: TrackRows): UploadItem[] {
   // A file that has arrived leaves the queue before the list is read again.
   const hasArrived = ({ target }: UploadItem) => target !== null && isPending(target.track_id)
   const kept = shown.current.filter((item) => items.includes(item) || hasArrived(item))
-  shown.current = [...kept, ...items.filter((item) => !kept.includes(item))].filter(
-    ({ target }) => !target || (isEndKnown && !listed.has(target.track_id)),
-  )
-  return [...shown.current]
+  shown.current = [...kept, ...items.filter((item) => !kept.includes(item))]
+  return shown.current.filter(({ target }) => !target || (isEndKnown && !listed.has(target.track_id)))
 }
 
 interface RowsProperties extends Properties {
