@@ -11,6 +11,7 @@ import type { Document } from './build/docs/operations.ts'
 import { packageFiles } from './build/docs/packages_page.ts'
 import { buildDocs } from './build/docs/site.ts'
 import { buildDocument } from './build/document.ts'
+import { laterModules, oneFirstChunk } from './build/first_view.ts'
 import { buildPackages } from './build/packages.ts'
 import { ELEMENTS, styleText } from './shared/elements.ts'
 
@@ -92,31 +93,28 @@ const BUNDLE = {
   logLevel: 'error',
 } as const
 
-/** Bundles the studio, and writes the hashed names of its modules and styles into its `index.html`. */
+/**
+ * Bundles the studio, and writes the hashed names of its styles and of the module with the first view into its `index.html`. That module is a chunk:
+ * those that are loaded later import it as well, and the entry only imports it.
+ */
 async function bundleStudio(): Promise<Files> {
-  const entries = ['app.ts', 'style.css']
-  const { outputFiles, metafile } = await bundle({
-    entryPoints: entries.map((entry) => `src/studio/${entry}`),
-    ...BUNDLE,
-    chunkNames: 'assets/[name]-[hash]',
-    splitting: true,
-    sourcemap: 'linked',
-  })
-  let html = await readFile(join(studio, 'index.html'), 'utf8')
-  for (const [path, output] of Object.entries(metafile.outputs)) {
-    const entry = output.entryPoint?.replace('src/studio/', '') ?? ''
-    // Modules that are loaded later are entries as well.
-    if (!entries.includes(entry)) continue
-    html = html.replace(`./${entry}`, path.replace('dist/public', ''))
-    // The browser requests all modules of the first view at the same time.
-    const modules = output.imports.filter(({ kind }) => kind === 'import-statement').map((module) => module.path)
-    const links = [...new Set(modules)].map(
-      (path) => `<link rel="modulepreload" href="${path.replace('dist/public', '')}" />`,
-    )
-    html = html.replace('</head>', `${links.join('')}</head>`)
-  }
+  const [entry, styles] = ['src/studio/app.ts', 'src/studio/style.css']
+  const entryPoints = [entry, styles]
+  const split = { chunkNames: 'assets/[name]-[hash]', splitting: true, sourcemap: 'linked' } as const
+  const options = { ...BUNDLE, ...split, entryPoints }
+  const later = laterModules((await bundle(options)).metafile, entryPoints)
+  const { outputFiles, metafile } = await bundle({ ...options, plugins: [oneFirstChunk(root, entry, later)] })
+  const outputs = Object.entries(metafile.outputs)
+  const outputOf = (source: string) => outputs.find(([, { entryPoint }]) => entryPoint === source)!
+  const [first, ...others] = outputOf(entry)[1].imports
+  if (!first || others.length > 0) throw new Error('The first view of the studio is in several modules')
+  const html = await readFile(join(studio, 'index.html'), 'utf8')
   const bundled = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
-  return new Map<string, Uint8Array | string>([...bundled, ['index.html', html]])
+  const urlOf = (path: string) => path.replace('dist/public', '')
+  return new Map<string, Uint8Array | string>([
+    ...bundled,
+    ['index.html', html.replace('./app.ts', urlOf(first.path)).replace('./style.css', urlOf(outputOf(styles)[0]))],
+  ])
 }
 
 /**

@@ -27,12 +27,12 @@ function titleOf(at: number): string {
 const newId = () => `000${randomUUID().slice(3)}`
 
 /**
- * Copies the tracks of a collection into `collections` new collections, until there are `count` tracks in all. Returns the id of the largest
- * collection.
+ * Copies the tracks of the first of some collections into `collections` new ones, which have the covers of the given ones, until there are `count`
+ * tracks in all. Returns the id of the largest collection.
  */
 export function fillLibrary(
   path: string,
-  collection_id: string,
+  collection_ids: readonly string[],
   failed_id: string,
   collections: number,
   count: number,
@@ -52,8 +52,8 @@ export function fillLibrary(
     const text = `insert into ${table} (${names.map((name) => `"${name}"`).join()}) values (${names.map(() => '?').join()})`
     database.prepare(text).run(...Object.values(row))
   }
-  const collection = rows('collections', 'id = ?', collection_id)[0]!
-  const samples = rows('tracks', `collection_id = ? and status = 'ready'`, collection_id)
+  const models = collection_ids.map((id) => rows('collections', 'id = ?', id)[0]!)
+  const samples = rows('tracks', `collection_id = ? and status = 'ready'`, collection_ids[0]!)
   const failed = rows('tracks', 'id = ?', failed_id)[0]!
   const others = Math.floor((count - samples.length - LARGE[0]! - LARGE[1]!) / (collections - LARGE.length))
   const now = Date.now()
@@ -64,8 +64,15 @@ export function fillLibrary(
     const id = newId()
     if (at === 0) largest = id
     const created_at = now - at * 3_600_000
-    const seq = Number(collection.seq) + 1 + at
-    insert('collections', { ...collection, id, title: titleOf(at * 31), seq, created_at, updated_at: null })
+    const seq = Number(models.at(-1)!.seq) + 1 + at
+    insert('collections', {
+      ...models[at % models.length],
+      id,
+      title: titleOf(at * 31),
+      seq,
+      created_at,
+      updated_at: null,
+    })
     const size = LARGE[at] ?? (at === collections - 1 ? count - made : others)
     for (let order = 0; order < size; order++, made++) {
       const sample = made % FAILED_EVERY === 0 ? failed : samples[made % samples.length]!

@@ -26,6 +26,8 @@ export interface Visit {
   cdp: CDPSession
   /** Number of API requests since the last call of `reset`. */
   requests: () => number
+  /** Number of all requests: the page, its styles, scripts and images, and the API. */
+  allRequests: () => number
   reset: () => void
   /** Bytes of the scripts so far, compressed with gzip. */
   scriptBytes: () => Promise<number>
@@ -38,9 +40,10 @@ export async function openStudio(browser: Browser, base_url: string, api_key: st
   const cdp = await context.newCDPSession(page)
   await page.addInitScript(watchScripts)
   await page.addInitScript((key) => sessionStorage.setItem('tonearm.key', key), api_key)
-  let requests = 0
+  let [requests, allRequests] = [0, 0]
   const scripts: Promise<number>[] = []
   page.on('request', (request) => {
+    allRequests++
     if (request.url().startsWith(`${base_url}/v1/`)) requests++
   })
   page.on('response', (response) => {
@@ -56,7 +59,8 @@ export async function openStudio(browser: Browser, base_url: string, api_key: st
     page,
     cdp,
     requests: () => requests,
-    reset: () => (requests = 0),
+    allRequests: () => allRequests,
+    reset: () => (requests = allRequests = 0),
     scriptBytes: async () => (await Promise.all(scripts)).reduce((sum, bytes) => sum + bytes, 0),
     close: () => context.close(),
   }

@@ -43,7 +43,7 @@ function isUtf16(head: Uint8Array, encoding: string): boolean {
 }
 
 /** The scripts that are written from right to left (https://www.w3.org/International/questions/qa-scripts). */
-const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Nkoo', 'Rohg', 'Syrc', 'Thaa']
+export const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Nkoo', 'Rohg', 'Syrc', 'Thaa']
 
 /** Returns the direction of a language. Not every browser has `Intl.Locale.getTextInfo`, so the direction follows from the script. */
 export const textDirection = (locale: string): 'ltr' | 'rtl' =>

@@ -13,6 +13,7 @@ import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
 import { LOCALES } from '../../src/contract/facts.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../../src/contract/track_errors.ts'
 import type { Plural } from '../../src/elements/texts/texts.ts'
+import { joined } from '../../src/studio/base/format.ts'
 import { keyOf, type Language, setTexts, t, tn } from '../../src/studio/base/text.ts'
 
 /** Tests the texts of the studio in every language. */
@@ -24,6 +25,17 @@ const { texts: english, untranslated } = readTexts()
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted()
 
 const NUMBERS = new Map(LANGUAGES.map((locale) => [locale, pluralNumbers(locale)]))
+
+test('values with letters of the other direction are isolated, so that they do not move the words next to them', () => {
+  setTexts('en')
+  expect(t('{name} deleted', { name: 'ليلى 8' })).toBe('\u2068ليلى 8\u2069 deleted')
+  expect(t('{name} deleted', { name: 'Über 8 あ' })).toBe('Über 8 あ deleted')
+  expect(joined(['ليلى', false, '8 tracks'])).toBe('\u2068ليلى\u2069 · 8 tracks')
+  setTexts('ar')
+  expect(t('{name} deleted', { name: 'Harbor 8' })).toBe('\u2068Harbor 8\u2069 deleted')
+  expect(t('{name} deleted', { name: '3:05' })).toBe('3:05 deleted')
+  setTexts('en')
+})
 
 /** Returns what is wrong with the translation of an English text that has a singular, or has none. */
 function faultsOf(locale: string, text: string, one: string | undefined, translation: string | Plural): string[] {

@@ -6,7 +6,7 @@ import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { chooseOption, choose, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+import { choose, chooseOption, chooseScope, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
 import { openUploader, startUploaderHost, type UploaderHost } from './uploader_page.ts'
 
 /** Tests how the uploader and the studio show quotas. */
@@ -73,6 +73,7 @@ test('the limits of an uploader key are set in the studio, which shows their use
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByRole('textbox', { name: 'Title' }).fill('Visitors')
   await chooseOption(page.getByRole('combobox', { name: 'Kind' }), 'Uploader: uploads, in browsers and apps')
+  await chooseScope(page, 'Any collection')
   const data = page.getByRole('textbox', { name: 'Data a day' })
   expect(await data.inputValue()).toBe('20 GB')
   await data.fill('much')
@@ -84,6 +85,7 @@ test('the limits of an uploader key are set in the studio, which shows their use
   await data.fill('1.5 MB')
   await page.getByLabel('Tracks a day').fill('4')
   await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('button', { name: 'Create for any site' }).click(TIMEOUT)
   const secret = await page.locator('dialog code').first().textContent()
   await page.getByRole('button', { name: 'Done' }).click()
   const visitor = createClient({ base_url: stack.base_url, api_key: secret! })

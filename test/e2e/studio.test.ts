@@ -13,6 +13,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import {
   chooseOption,
+  chooseScope,
   choose,
   editText,
   holdSave,
@@ -50,8 +51,7 @@ beforeEach(async ({ onTestFailed }) => {
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 })
 afterEach(() => expect(problems).toEqual([]))
-afterAll(closePages)
-afterAll(() => host?.close())
+afterAll(() => Promise.all([closePages(), host?.close()]))
 
 async function openStudio(api_key = stack.api_key): Promise<void> {
   studio = await signInAfter(studio, context, { ...stack, api_key })
@@ -220,7 +220,7 @@ test('a new key is shown once, and its player works on the allowed page until th
   await visit(page, '#/keys', 'Keys')
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByLabel('Title', { exact: true }).fill('Shop')
-  await chooseOption(page.getByLabel('Opens'), 'Demo tape')
+  await chooseScope(page, /^Demo tape/, 'demo')
   await page.getByLabel('Sites').fill(`${host.origin}/`)
   await page.getByRole('button', { name: 'Create key' }).click()
   const secret = await copied('Secret')

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
@@ -6,7 +6,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { makeDemoTape } from './studio_library.ts'
-import { choose, namesOf, openTab, rowOf, signIn, TIMEOUT, untilPlaying, visit } from './studio_steps.ts'
+import { choose, hold, namesOf, openTab, rowOf, signIn, TIMEOUT, untilPlaying, visit } from './studio_steps.ts'
 
 /** The page of a collection, the library, and the search of everything. */
 
@@ -145,4 +145,135 @@ test('the library keeps the search, the order and the view in the address, and t
   expect(await search.evaluate((field) => field === document.activeElement)).toBe(true)
   await page.getByRole('radio', { name: 'Covers' }).check()
   await page.locator('.cover-card').first().waitFor()
+})
+
+/** Opens the collection with three tracks. */
+async function openTape() {
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  // Without the player of the previous test.
+  await page.reload()
+  await rowOf(page, 'third').waitFor(TIMEOUT)
+}
+
+test('the actions on selected tracks are one line that ends with Delete, and the head is not mixed while tracks are deleted', async () => {
+  await openTape()
+  await page.getByRole('checkbox', { name: 'Select first' }).click()
+  await page.getByRole('checkbox', { name: 'Select third' }).click()
+  const bar = page.getByRole('toolbar', { name: 'Selected tracks' })
+  await bar.getByText('2 selected').waitFor()
+  for (const width of [1200, 800]) {
+    await page.setViewportSize({ width, height: 900 })
+    const middles = await bar.getByRole('button').evaluateAll((buttons) =>
+      buttons.map((button) => {
+        const { top, bottom } = button.getBoundingClientRect()
+        return Math.round((top + bottom) / 2)
+      }),
+    )
+    expect([width, new Set(middles).size]).toEqual([width, 1])
+    expect(await bar.getByRole('button').last().textContent()).toBe('Delete')
+    const box = (await bar.boundingBox())!
+    expect([box.x + box.width, box.y + box.height]).toEqual([width, 900])
+  }
+  await page.setViewportSize({ width: 1200, height: 900 })
+  const head = page.getByRole('checkbox', { name: 'Select all' })
+  const isMixed = () => head.evaluate((box: HTMLInputElement) => box.indeterminate)
+  expect(await isMixed()).toBe(true)
+  const release = await hold(page, /\/v1\/track\/batch/)
+  await bar.getByRole('button', { name: 'Delete' }).click()
+  await expect.poll(() => namesOf(page), TIMEOUT).toEqual(['second'])
+  await expect.poll(isMixed, TIMEOUT).toBe(false)
+  await release()
+  await page.getByText('2 tracks deleted').waitFor(TIMEOUT)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect.poll(() => namesOf(page), TIMEOUT).toEqual(['first', 'second', 'third'])
+})
+
+test('the look of a collection is shown with all its tracks, and stays in the window', async () => {
+  await openTape()
+  const player = page.locator('.preview tonearm-player')
+  const scope = () => player.evaluate((element) => (element as HTMLElementTagNameMap['tonearm-player']).tracks.length)
+  await player.waitFor(TIMEOUT)
+  await expect.poll(scope, TIMEOUT).toBe(3)
+  await page.setViewportSize({ width: 1300, height: 900 })
+  await page.mouse.wheel(0, 5000)
+  await expect
+    .poll(() => page.locator('.collection-aside').evaluate((aside) => getComputedStyle(aside).position), TIMEOUT)
+    .toBe('sticky')
+  await page.setViewportSize({ width: 1200, height: 900 })
+})
+
+test('titles keep their room in a narrow window, and the first tracks are visible in a low one', async () => {
+  await openTape()
+  const seen = async (name: string) =>
+    (
+      await rowOf(page, 'third')
+        .locator(`.${name}`)
+        .evaluate((cell) => cell.getBoundingClientRect())
+    ).width
+  const widths = async () => [
+    (await seen('track-text')) >= 200,
+    (await seen('wave-cell')) > 0,
+    (await seen('loudness')) > 0,
+  ]
+  try {
+    for (const [width, expected] of [
+      [1600, [true, true, true]],
+      [860, [true, true, false]],
+      [768, [true, true, false]],
+      [725, [true, false, false]],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await expect.poll(widths, TIMEOUT).toEqual(expected)
+    }
+    // A window of 1280 × 860 pixels with a zoom of 200 %.
+    await page.setViewportSize({ width: 640, height: 430 })
+    const second = page.locator('.track').nth(1)
+    await expect
+      .poll(async () => (await second.boundingBox())!.y + (await second.boundingBox())!.height, TIMEOUT)
+      .toBeLessThan(430)
+    const hit = () =>
+      second.evaluate((row) => {
+        const { left, bottom } = row.getBoundingClientRect()
+        return row.contains(document.elementFromPoint(left + 60, bottom - 4))
+      })
+    expect(await hit()).toBe(true)
+    expect(await page.getByRole('heading', { level: 1 }).evaluate((title) => title.getClientRects().length)).toBe(1)
+  } finally {
+    await page.setViewportSize({ width: 1200, height: 900 })
+  }
+})
+
+test('a text of the other direction does not move the words next to it', async () => {
+  const { collection_id } = await must(
+    client.post('/v1/collection', { body: { title: 'Harbor', player_subtitle: 'ليلى حداد' } }),
+  )
+  const { track_id } = await must(client.post('/v1/track', { body: { collection_id, file_name: 'one.mp3' } }))
+  await must(client.put('/v1/track/{track_id}', { params: { track_id }, body: { player_title: 'ليالي' } }))
+  await visit(page, '#/library', 'Library')
+  const note = page.locator('.cover-card').filter({ hasText: 'Harbor' }).locator('.soft')
+  /** Returns the horizontal place of a part of the text in an element. */
+  const placeOf = (element: Locator, part: string) =>
+    element.evaluate((element, part) => {
+      const text = element.firstChild!
+      const at = text.textContent!.indexOf(part)
+      const range = document.createRange()
+      range.setStart(text, at)
+      range.setEnd(text, at + part.length)
+      const { left, right } = range.getBoundingClientRect()
+      return { left, right }
+    }, part)
+  await note.waitFor(TIMEOUT)
+  const [artist, number, noun] = [
+    await placeOf(note, 'ليلى حداد'),
+    await placeOf(note, '1'),
+    await placeOf(note, 'track'),
+  ]
+  expect([artist.right <= number.left, number.right <= noun.left]).toEqual([true, true])
+
+  await page.evaluate((id) => (location.hash = `#/collection/${id}`), collection_id)
+  const name = page.locator('.track a.name').filter({ hasText: 'ليالي' })
+  await name.waitFor(TIMEOUT)
+  const cell = await name.evaluate((link) => link.parentElement!.getBoundingClientRect().left)
+  expect((await placeOf(name, 'ليالي')).left - cell).toBeLessThan(2)
+  await must(client.delete('/v1/collection/{collection_id}', { params: { collection_id } }))
 })

@@ -5,7 +5,7 @@ import { type Client, createClient } from '../../src/client/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { choose, openTab, TIMEOUT, signIn, visit } from './studio_steps.ts'
+import { choose, chooseOption, chooseScope, openTab, TIMEOUT, signIn, visit } from './studio_steps.ts'
 
 /** Tests the studio's dialogs with the keyboard: focus, Enter, and a question before input is discarded. */
 
@@ -40,6 +40,30 @@ const expectFocus = (label: string) => expect.poll(focused, TIMEOUT).toBe(label)
 /** Submits the form with its button, which then has the focus. */
 const create = () => dialog('New key').getByRole('button', { name: 'Create key' }).click()
 const open = (name: string) => page.getByRole('button', { name, exact: true }).first().click()
+
+/** The collections and playlists that are offered for a new key. */
+const scopes = () => page.getByRole('listbox', { name: 'Opens' }).getByRole('option')
+
+/** Answers the two questions before a player key is created, with the keyboard: which collection it opens, and on which sites. */
+async function finishKey() {
+  await expectFocus('Opens')
+  await dialog('New key').getByText('Choose what the key opens.').waitFor(TIMEOUT)
+  await type('nothing has this title')
+  await scopes()
+    .nth(1)
+    .waitFor({ state: 'detached', ...TIMEOUT })
+  await press('Enter')
+  expect(await page.getByLabel('Opens').first().inputValue()).toBe('Everything')
+  await press('Enter')
+  await dialog('Any site?').waitFor(TIMEOUT)
+  await expectFocus('Name sites')
+  await press('Enter')
+  await dialog('Any site?').waitFor({ state: 'detached' })
+  expect((await must(client.get('/v1/api_key'))).count).toBe(1)
+  await create()
+  await dialog('Any site?').getByRole('button', { name: 'Create for any site' }).click(TIMEOUT)
+  await dialog('The secret of Morning mix').getByRole('button', { name: 'Done' }).click(TIMEOUT)
+}
 
 test.each([
   ['#/library', 'Library', 'New collection', 'Title'],
@@ -86,8 +110,7 @@ test.each([
     await open(name)
     await type('Morning mix')
     await press('Enter')
-    if (name === 'New key')
-      await dialog('The secret of Morning mix').getByRole('button', { name: 'Done' }).click(TIMEOUT)
+    if (name === 'New key') await finishKey()
     await dialog(/./).waitFor({ state: 'detached' })
     await page.getByText('Morning mix').first().waitFor(TIMEOUT)
   },
@@ -115,6 +138,7 @@ test('a dialog accepts sites in common notations, and reports an invalid site on
   })
   for (const event of ['dragover', 'drop']) await page.dispatchEvent('dialog', event, { dataTransfer })
   expect(await page.locator('#drop-veil.shown').count()).toBe(0)
+  await chooseScope(page, 'Everything')
   const sites = page.getByLabel('Sites')
   await sites.fill('www.example.com, example')
   await create()
@@ -134,22 +158,23 @@ test('a dialog accepts sites in common notations, and reports an invalid site on
   expect(made).toBe(0)
 })
 
-test('the dialog shows when collections with the same title were created', async () => {
+test('a new key finds its collection or playlist by title, and those with the same title differ by the time of their creation', async () => {
   for (const title of ['Twins', 'Twins', 'Single']) await must(client.post('/v1/collection', { body: { title } }))
-  // A playlist is in another part of the list.
   await must(client.post('/v1/playlist', { body: { title: 'Single' } }))
-  await page.reload()
   await open('New key')
-  const opens = dialog('New key').getByLabel('Opens')
-  await opens.click()
-  const textsIn = (part: string) => page.getByRole('group', { name: part }).getByRole('option').allTextContents()
-  await expect.poll(() => textsIn('Playlists'), TIMEOUT).toContain('Single')
-  await expect.poll(() => textsIn('Collections'), TIMEOUT).toContain('Single')
-  const twins = (await textsIn('Collections')).filter((text) => /^Twins · .+ · [\da-f]{8}$/.test(text))
-  expect(new Set(twins).size).toBe(2)
-  // The list closes first, and then the dialog.
-  await press('Escape')
-  await dialog('New key').waitFor()
+  const found = scopes()
+  await page.getByLabel('Opens').first().fill('single')
+  await expect
+    .poll(() => found.allTextContents(), TIMEOUT)
+    .toEqual(['SingleCollection · 0 tracks', 'SinglePlaylist · 0 tracks', 'Everything'])
+  await page.getByLabel('Opens').first().fill('twins')
+  await expect.poll(() => found.filter({ hasText: /^TwinsCollection · .+ · [\da-f]{8}$/ }).count(), TIMEOUT).toBe(2)
+  expect(new Set(await found.allTextContents()).size).toBe(3)
+  // Uploader keys cannot open playlists.
+  await chooseOption(page.getByRole('combobox', { name: 'Kind' }), 'Uploader: uploads, in browsers and apps')
+  await page.getByLabel('Opens').first().fill('single')
+  await expect.poll(() => found.allTextContents(), TIMEOUT).toEqual(['SingleCollection · 0 tracks', 'Any collection'])
+  await page.getByLabel('Opens').first().press('Escape')
   await press('Escape')
 })
 
@@ -159,6 +184,8 @@ test('a dialog shows an error of the service at the field that caused it', async
   // Without this attribute, the service receives a value that is too long, as it would from a browser that counts the length differently.
   await title.evaluate((field) => field.removeAttribute('maxlength'))
   await title.fill('x'.repeat(256))
+  await chooseScope(page, 'Everything')
+  await page.getByLabel('Sites').fill('www.example.com')
   await create()
   await dialog('New key').getByText('Must be between 1 and 255 characters, not 256.').waitFor(TIMEOUT)
   await expectFocus('Title')

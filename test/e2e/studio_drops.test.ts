@@ -170,6 +170,51 @@ async function signInAgain(other: Page, key: string) {
   await dialog.waitFor({ state: 'detached', ...TIMEOUT })
 }
 
+test('files are counted and numbered from the first moment, and one that was sent is not asked for again', async () => {
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Five' } }))
+  await visit(page, `#/collection/${collection_id}`, 'Five')
+  const names = ['one', 'two', 'three', 'four', 'five']
+  const [uploads, reports] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let sent = 0
+  await page.route('**/uploads/**', async (route) => {
+    if (++sent > 2) await uploads.promise
+    await route.continue().catch(() => {})
+  })
+  // The service notices a file when its arrival is reported, or when its track is read.
+  await page.route(/\/v1\/track\/[^/?]+(\/upload_complete)?$/, async (route) => {
+    await reports.promise
+    await route.continue().catch(() => {})
+  })
+  const buffer = Buffer.from('%PDF-1.7\n\0')
+  const files = names.map((name) => ({ name: `${name}.mp3`, mimeType: 'audio/mpeg', buffer }))
+  await page.setInputFiles('.thing-text input[type=file]', files)
+  const strip = page.getByRole('group', { name: 'Uploads' })
+  const cells = (name: string) => page.locator(`.track .${name}`)
+  const asked = () => page.getByRole('button', { name: /^Choose the file/ }).count()
+  const numbers = ['1', '2', '3', '4', '5']
+  const notes = async () => (await cells('note').allTextContents()).toSorted()
+  await strip.getByText(/^0 of 5 ready/).waitFor(TIMEOUT)
+  await expect.poll(notes, TIMEOUT).toEqual(['Finishing …', 'Finishing …', 'Starting …', 'Starting …', 'Starting …'])
+  // The number of a row that can be moved is not part of its text.
+  await expect.poll(() => page.locator('.track [data-place]').count(), TIMEOUT).toBe(2)
+  const shown = await cells('number').evaluateAll((all) =>
+    all.map((cell) => cell.textContent || cell.querySelector<HTMLElement>('[data-place]')!.dataset.place),
+  )
+  expect([shown, await cells('name').allTextContents(), await asked()]).toEqual([numbers, names, 0])
+
+  // The list is read several times meanwhile.
+  uploads.resolve()
+  await expect.poll(notes, TIMEOUT).toEqual(Array.from({ length: 5 }, () => 'Finishing …'))
+  for (let reads = 0; reads < 2; reads++) await page.waitForResponse(/\/v1\/collection\/[^/]+\/track/, TIMEOUT)
+  expect([await notes(), await asked()]).toEqual([Array.from({ length: 5 }, () => 'Finishing …'), 0])
+  await strip.getByText(/^0 of 5 ready/).waitFor(TIMEOUT)
+  // The reports of the files are lost with this page. The next one finds out that the files have arrived.
+  await page.reload()
+  reports.resolve()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await expect.poll(() => page.locator('.track[data-status=failed]').count(), TIMEOUT).toBe(5)
+})
+
 test('a key revoked during an upload and while typing costs nothing: the page is kept, and both continue with the next key', async () => {
   const { page: other } = await openTab(browser)
   const revoke = await withSpareKey(other)

@@ -135,7 +135,7 @@ test('an interrupted upload resumes by itself, and a paused upload resumes on re
   })
   const song = { name: 'again.mp3', mimeType: 'audio/mpeg', buffer: await makeAudio('mp3', { seconds: 3 }) }
   await page.setInputFiles('.thing-text input[type=file]', song)
-  await rowOf(page, 'again.mp3').locator('.note.failed').waitFor(TIMEOUT)
+  await rowOf(page, 'again').locator('.note.failed').waitFor(TIMEOUT)
   await page.getByRole('button', { name: /^Pause.*again\.mp3/ }).click()
   refuse = false
   await page.getByRole('button', { name: /^Resume.*again\.mp3/ }).click()

@@ -135,6 +135,14 @@ export async function choose(page: Page, menu: string, entry: string): Promise<v
   await page.getByRole('menuitem', { name: entry }).click()
 }
 
+/** Chooses what a new key opens. Without words, the newest collections and playlists are offered. */
+export async function chooseScope(page: Page, name: string | RegExp, words = ''): Promise<void> {
+  const field = page.getByRole('combobox', { name: 'Opens' })
+  await field.click(TIMEOUT)
+  if (words) await field.fill(words)
+  await page.getByRole('listbox', { name: 'Opens' }).getByRole('option', { name }).click(TIMEOUT)
+}
+
 /** Edits a text in place, such as the title of the page. */
 export async function editText(page: Page, label: string, text: string): Promise<void> {
   await page.getByTitle(`Edit: ${label}`).click(TIMEOUT)

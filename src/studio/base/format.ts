@@ -1,5 +1,5 @@
 import type { Failure } from '../../client/index.ts'
-import { failureText, isRightToLeft, localeOf, t, text, tn } from './text.ts'
+import { failureText, isolated, isRightToLeft, localeOf, t, text, tn } from './text.ts'
 
 /** Formats `75.4` as `1:15` and `3700` as `1:01:40`. */
 export { formatClock } from '../../elements/shared/clock.ts'
@@ -34,7 +34,7 @@ export function bytes(size: number): string {
 
 /** Formats `['a', 'b']` as `a, b`. */
 export const listText = (items: readonly string[]) =>
-  new Intl.ListFormat(localeOf(), { type: 'conjunction', style: 'narrow' }).format(items)
+  new Intl.ListFormat(localeOf(), { type: 'conjunction', style: 'narrow' }).format(items.map(isolated))
 
 /** Formats `1234567` as `1,234,567 bytes`. */
 export const exactBytes = (size: number) => t('{n} bytes', { n: size })
@@ -48,6 +48,13 @@ export const leftToRight = () => (isRightToLeft() ? '\u200e' : '')
 /** Formats `-14.2` as `−14.2 LUFS`, with a minus sign (U+2212). */
 export const signed = (value: number, unit: string) =>
   `${leftToRight()}${value < 0 ? '−' : ''}${exact(Math.abs(value))} ${unit}`
+
+/** Returns a line of facts. Empty ones are left out. */
+export const joined = (parts: readonly (string | number | false | null | undefined)[]) =>
+  parts
+    .filter(Boolean)
+    .map((part) => isolated(String(part)))
+    .join(' · ')
 
 const NOUNS = {
   track: { one: '{n} track', other: '{n} tracks' },

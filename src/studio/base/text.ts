@@ -1,4 +1,4 @@
-import { textDirection } from '../../contract/text.ts'
+import { RIGHT_TO_LEFT, textDirection } from '../../contract/text.ts'
 import { uploader as english } from '../../elements/texts/en.ts'
 import { fill, fillNumber, type Plural, type UploaderTexts } from '../../elements/texts/texts.ts'
 
@@ -50,12 +50,25 @@ export const uploaderTexts = () => uploader
 
 type Values = Record<string, string | number>
 
-/** Formats the numbers of a text. */
+const OF_RIGHT_TO_LEFT = new RegExp(`[${RIGHT_TO_LEFT.map((script) => `\\p{sc=${script}}`).join('')}]`, 'gu')
+
+/**
+ * Returns a text for a sentence or a list of facts. If its letters have another direction than the page, it gets isolates (U+2068, U+2069) around it,
+ * like a `bdi`, so that it does not move the words and numbers next to it.
+ */
+export function isolated(value: string): string {
+  const isForeign = isRightToLeft()
+    ? /\p{L}/u.test(value.replace(OF_RIGHT_TO_LEFT, ''))
+    : value.search(OF_RIGHT_TO_LEFT) >= 0
+  return isForeign ? `\u2068${value}\u2069` : value
+}
+
+/** Formats the numbers of a text, and isolates the other values. */
 const formatted = (values: Values) =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
-      typeof value === 'number' ? value.toLocaleString(locale) : value,
+      typeof value === 'number' ? value.toLocaleString(locale) : isolated(value),
     ]),
   )
 

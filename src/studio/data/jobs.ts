@@ -58,9 +58,12 @@ export function followJob({ id, collection_id }: Pick<Listed, 'id' | 'collection
 const isBusy = (collection_id: string) =>
   uploadsTo(collection_id).some((item) => item.isUnsent) || [...pending.values()].includes(collection_id)
 
-/** Returns the ids of the tracks of a collection that this tab has sent and whose result is not known yet. */
-export const pendingIn = (collection_id: string): string[] =>
-  [...pending].flatMap(([id, place]) => (place === collection_id ? id : []))
+/** Returns the ids of the tracks that this tab has sent and whose result is not known yet: all, or those of a collection. */
+export const pendingIn = (collection_id?: string): string[] =>
+  [...pending].flatMap(([id, place]) => (collection_id === undefined || place === collection_id ? id : []))
+
+/** Whether this tab has sent the file of a track whose result is not known yet. */
+export const isPending = (track_id: string): boolean => pending.has(track_id)
 
 const inProcess = ({ status }: Pick<JobTrack, 'status'>) => status === 'processing' || status === 'fallback_processing'
 
@@ -69,7 +72,8 @@ async function readEnded(client: Client, ids: ReadonlySet<string>, signal: Abort
   const query = { include: ['state', 'collection'], limit: RECENT } as const
   const recent = await client.get('/v1/track', { query, signal })
   if (!recent.ok) return []
-  const found = recent.tracks.filter(({ id }) => ids.has(id))
+  // The list does not check whether a file has arrived.
+  const found = recent.tracks.filter(({ id, status }) => ids.has(id) && status !== 'initializing')
   const missing = [...ids].filter((id) => !found.some((track) => track.id === id)).slice(0, SINGLE)
   for (const id of missing) {
     const read = await client.get('/v1/track/{track_id}', { params: { track_id: id }, signal })
@@ -129,6 +133,7 @@ async function watchJobs(client: Client, signal: AbortSignal): Promise<void> {
   const stop = arrivals.watch(() => {
     const arrival = arrivals.get()
     if (arrival?.isUploaded) followJob({ id: arrival.track_id, collection_id: arrival.collection_id })
+    else if (arrival && pending.delete(arrival.track_id)) keepPending()
   })
   while (!signal.aborted) {
     wake = new AbortController()

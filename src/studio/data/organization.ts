@@ -1,3 +1,4 @@
+import { MAX_PAGE } from '../../contract/facts.ts'
 import type { Client, Failure, Organization } from '../base/api.ts'
 import { useConnection } from './connection.ts'
 import { peekQuery, useQuery } from './query.ts'
@@ -9,9 +10,22 @@ interface OrganizationResponse {
 
 const KEY = ['organization']
 
+const listKeys = (client: Client) => client.get('/v1/api_key', { query: { limit: MAX_PAGE } })
+
+/** The keys that were read for the id of the organization. The page Overview shows them as well. */
+let first: { client: Client; keys: ReturnType<typeof listKeys> } | undefined
+
+/** Reads the newest keys. The first call after the organization was read does not need a request. */
+export function readKeys(client: Client): ReturnType<typeof listKeys> {
+  const known = first?.client === client ? first.keys : undefined
+  first = undefined
+  return known ?? listKeys(client)
+}
+
 /** Resolves to the id of a key's organization. The list of keys has it, and at least one entry. */
 async function readId(client: Client): Promise<{ ok: true; organization_id: string } | Failure> {
-  const keys = await client.get('/v1/api_key', { query: { limit: 1 } })
+  first = { client, keys: listKeys(client) }
+  const keys = await first.keys
   return keys.ok ? { ok: true, organization_id: keys.api_keys[0]!.organization_id } : keys
 }
 

@@ -1,4 +1,5 @@
 import { uploadFile } from '../../client/index.ts'
+import { isTransient } from '../../client/retry.ts'
 import { isTextFile } from '../../client/upload/accept.ts'
 import { UploadItem } from '../../client/upload/item.ts'
 import { openLedger, restoreUpload } from '../../client/upload/ledger.ts'
@@ -218,10 +219,17 @@ function changed(): void {
   uploadChanges.set(uploadChanges.get() + 1)
 }
 
-/** Reports that a file has arrived, because reading the list of tracks does not check for new files. */
+/**
+ * Reports that a file has arrived, because reading the list of tracks does not check for new files. Until the response, the list shows the track as
+ * waiting for its file.
+ */
 async function startProcessing(client: Client, collection_id: string, track_id: string): Promise<void> {
+  const arrival = { collection_id, track_id, isUploaded: true }
+  arrivals.set(arrival)
   const answer = await client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } })
-  arrivals.set({ collection_id, track_id, isUploaded: true, ...(answer.ok && { track: answer.track }) })
+  if (answer.ok) arrivals.set({ ...arrival, track: answer.track })
+  // After any other failure, the jobs look for the track again and again.
+  else if (!isTransient(answer)) arrivals.set({ ...arrival, isUploaded: false })
 }
 
 const optionsOf = (apiKey: string, collectionId: string) => ({ baseUrl: location.origin, apiKey, collectionId })
@@ -235,11 +243,12 @@ function openQueue(api_key: string, collection_id: string): UploadQueue {
       if ((type === 'upload-start' || type === 'upload-progress') && track_id) begin(track_id)
       if (type === 'upload-cancel' && track_id) finish(track_id)
       if (type !== 'upload-complete') return
+      if (track_id) {
+        finish(track_id)
+        void startProcessing(connect(api_key), collection_id, track_id)
+      }
       // From now on, the table of the tracks shows the state. The file is removed at once, so that the queue does not poll its track.
       queue.remove(item)
-      if (!track_id) return
-      finish(track_id)
-      void startProcessing(connect(api_key), collection_id, track_id)
     },
     onQueueEvent(_, detail) {
       if (!('code' in detail)) return

@@ -49,7 +49,15 @@ export function findCommands(commands: readonly Command[], words: string): Comma
 const NAMED = 3
 
 /** Whether the name of a command starts with the words. */
-export const isNamed = (label: string, words: string) => {
+export const startsName = (label: string, words: string) => {
   const wanted = fold(words.trim())
   return wanted.length >= NAMED && fold(label).startsWith(wanted)
+}
+
+/** Returns how well a title matches words: 0 if it is the same, 1 if it starts with them, 2 if one of its words does, else 3. */
+export function rankOf(title: string, words: string): number {
+  const [folded, wanted] = [fold(title), fold(words.trim())]
+  if (folded === wanted) return 0
+  if (folded.startsWith(wanted)) return 1
+  return folded.split(/\s+/).some((word) => word.startsWith(wanted)) ? 2 : 3
 }

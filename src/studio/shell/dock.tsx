@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { t } from '../base/text.ts'
 import { nowPlaying, type Player, setPlayer, stopPlaying } from '../data/now_playing.ts'
@@ -9,6 +9,7 @@ import { Button } from '../ui/controls/button.tsx'
 export function Dock() {
   const now = useStore(nowPlaying)
   const player = useRef<Player>(null)
+  const dock = useRef<HTMLElement>(null)
 
   useEffect(() => {
     const element = player.current
@@ -36,9 +37,22 @@ export function Dock() {
     }
   }, [now?.request])
 
+  const isShown = now !== null
+  useLayoutEffect(() => {
+    const element = dock.current
+    if (!element) return undefined
+    const { style } = document.documentElement
+    const resized = new ResizeObserver(() => style.setProperty('--dock', `${element.offsetHeight}px`))
+    resized.observe(element)
+    return () => {
+      resized.disconnect()
+      style.removeProperty('--dock')
+    }
+  }, [isShown])
+
   if (!now) return null
   return (
-    <aside class="dock" aria-label={t('Now playing')}>
+    <aside ref={dock} class="dock" aria-label={t('Now playing')}>
       <tonearm-player
         key={now.request}
         ref={player}

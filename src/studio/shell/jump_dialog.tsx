@@ -12,7 +12,7 @@ import { artistOf, nameOf } from '../data/track_text.ts'
 import { Icon, type IconName } from '../ui/controls/icon.tsx'
 import { useUniqueId } from '../ui/controls/id.ts'
 import { Dialog } from '../ui/page/dialog.tsx'
-import { type Command, findCommands, isNamed } from './commands.ts'
+import { type Command, findCommands, rankOf, startsName } from './commands.ts'
 
 /** Results of each kind. */
 const LIMIT = 5
@@ -44,9 +44,9 @@ async function find(client: Client, q: string, signal: AbortSignal) {
     client.get('/v1/playlist', { query, signal }),
   ])
   if (!collections.ok && !tracks.ok && !playlists.ok) return collections
-  const results: Result[] = []
+  const found: Result[] = []
   const add = (page: string, id: string, result: Pick<Result, 'label' | 'note' | 'cover'>) =>
-    results.push({ id, ...result, run: () => go(page, id) })
+    found.push({ id, ...result, run: () => go(page, id) })
   for (const { id, title, player_subtitle, artwork } of collections.ok ? collections.collections : [])
     add('collection', id, { label: title, note: player_subtitle || t('Collection'), cover: artwork })
   for (const track of tracks.ok ? tracks.tracks : [])
@@ -54,7 +54,11 @@ async function find(client: Client, q: string, signal: AbortSignal) {
   for (const { id, title, artwork } of playlists.ok ? playlists.playlists : [])
     add('playlist', id, { label: title, note: t('Playlist'), cover: artwork })
   const suggestions = [collections, tracks, playlists].map((page) => (page.ok && page.suggestion) || undefined)
-  return { ok: true, results, suggestion: results.length === 0 ? suggestions.find(Boolean) : undefined } satisfies Found
+  return {
+    ok: true,
+    results: found.toSorted((a, b) => rankOf(a.label, q) - rankOf(b.label, q)),
+    suggestion: found.length === 0 ? suggestions.find(Boolean) : undefined,
+  } satisfies Found
 }
 
 /** The result that leads to the page with all results. */
@@ -74,42 +78,50 @@ const corrected = (suggestion: string, onWords: (words: string) => void): Result
   run: () => onWords(suggestion),
 })
 
-interface Properties {
-  commands: readonly Command[]
-  onClose: () => void
-}
-
-/**
- * A field that searches the library and the commands. Enter opens the result that is marked: at first the page with all results, or the command whose
- * name starts with the words.
- */
-export function JumpDialog({ commands, onClose }: Properties) {
+/** Returns the results for words, the best first. `q` is their last search. `isNamed` says whether the first is the command that is typed. */
+function useResults(commands: readonly Command[], words: string, q: string, onWords: (words: string) => void) {
   const client = useClient()
-  const { words, onWords, q } = useSearch()
-  const [marked, setMarked] = useState<number | null>(null)
-  const list = useUniqueId()
-  const element = useRef<HTMLUListElement>(null)
   const { answer, problem, isPrevious } = useQuery<Found>(
     q === '' ? null : { key: ['jump', q], showsPrevious: true, load: ({ signal }) => find(client, q, signal) },
   )
   const { results: found = [], suggestion } = (q !== '' && answer) || {}
   const isSearching = words.trim() !== q || (q !== '' && (isPrevious || (!answer && !problem)))
-  const named = findCommands(commands, words)
+  const wanted = findCommands(commands, words).map(({ label, icon, run }): Result => {
+    return { id: `command ${label}`, label, icon, run }
+  })
+  const named = wanted.filter(({ label }) => startsName(label, words))
   const results: Result[] = [
+    ...named,
     ...(suggestion && !isSearching ? [corrected(suggestion, onWords)] : []),
-    ...(words.trim() === '' ? [] : [allResults(words.trim())]),
     ...found,
-    ...named.map(({ label, icon, run }) => ({ id: `command ${label}`, label, icon, run })),
+    ...wanted.filter((command) => !named.includes(command)),
+    ...(words.trim() === '' ? [] : [allResults(words.trim())]),
   ]
-  const command = named.findIndex(({ label }) => isNamed(label, words))
-  const first = command < 0 ? 0 : results.length - named.length + command
-  const at = Math.min(marked ?? first, results.length - 1)
+  return { results, problem, isSearching, isNamed: named.length > 0 }
+}
 
+interface Properties {
+  commands: readonly Command[]
+  onClose: () => void
+}
+
+/** A field that searches the library and the commands. Enter opens the result that is marked, at first the best one. */
+export function JumpDialog({ commands, onClose }: Properties) {
+  const { words, onWords: search, q } = useSearch()
+  const [marked, setMarked] = useState<number | null>(null)
+  /** Whether Enter was pressed while the search ran. */
   const isEntered = useRef(false)
-  useEffect(() => {
+  // Not an effect, which could run after the next key.
+  function onWords(text: string) {
     setMarked(null)
     isEntered.current = false
-  }, [words])
+    search(text)
+  }
+  const list = useUniqueId()
+  const element = useRef<HTMLUListElement>(null)
+  const { results, problem, isSearching, isNamed } = useResults(commands, words, q, onWords)
+  const at = Math.min(marked ?? 0, results.length - 1)
+
   useEffect(() => {
     if (!isSearching && isEntered.current) open(results[at])
   }, [isSearching])
@@ -125,8 +137,8 @@ export function JumpDialog({ commands, onClose }: Properties) {
     const step = steps[event.key]
     if (step !== undefined && results.length > 0) setMarked((at + step + results.length) % results.length)
     else if (event.key !== 'Enter' || event.isComposing) return
-    // The results still belong to other words while the search runs. Those that do not depend on it open at once.
-    else if (isSearching && marked !== null) isEntered.current = true
+    // While the search runs, the results belong to other words. A command that is named does not depend on it.
+    else if (isSearching && (marked !== null || !isNamed)) isEntered.current = true
     else open(results[at])
     event.preventDefault()
   }
@@ -189,7 +201,13 @@ const Option = ({ id, result, isMarked, onMark, onOpen }: OptionProperties) => (
     ) : (
       <img class="jump-icon" src={result.cover?.small.url} alt="" width="36" height="36" />
     )}
-    <span class="jump-label">{result.label}</span>
-    {result.note && <span class="soft">{result.note}</span>}
+    <span class="jump-label" dir="auto">
+      {result.label}
+    </span>
+    {result.note && (
+      <span class="jump-note" dir="auto">
+        {result.note}
+      </span>
+    )}
   </li>
 )

@@ -1,16 +1,14 @@
-import { useEffect, useState } from 'preact/hooks'
-
 import { go } from '../base/route.ts'
 import { t } from '../base/text.ts'
 import { useClient } from '../data/connection.ts'
 import { announce } from '../ui/page/announce.ts'
+import { CreateDialog } from '../ui/page/create_dialog.tsx'
 import { type Actions, commandsOf } from './commands.ts'
-import type * as dialogModules from './shell_dialogs.ts'
+import { JumpDialog } from './jump_dialog.tsx'
+import { ShortcutsDialog } from './shortcuts_dialog.tsx'
 
 /** The dialogs that can be opened on every page. */
 export type ShellDialogName = 'jump' | 'collection' | 'shortcuts'
-
-type Dialogs = typeof dialogModules
 
 interface Properties {
   name: ShellDialogName
@@ -18,24 +16,9 @@ interface Properties {
   onClose: () => void
 }
 
-/** Loaded once, so that a dialog that opens again does not miss the first keys. */
-let loaded: Dialogs | undefined
-
-/** Shows a dialog whose module is loaded when it is first opened. */
+/** Shows a dialog. Its code is part of the first view: while a module is loaded, the keys after `/` would reach the page. */
 export function ShellDialog({ name, actions, onClose }: Properties) {
   const client = useClient()
-  const [dialogs, setDialogs] = useState(loaded)
-  useEffect(() => {
-    if (dialogs) return
-    void (async () => {
-      loaded = await import('./shell_dialogs.ts').catch(() => undefined)
-      if (loaded) return setDialogs(loaded)
-      announce(t('This part of the studio could not be loaded. Check the connection and try again.'))
-      onClose()
-    })()
-  }, [])
-  if (!dialogs) return null
-  const { JumpDialog, ShortcutsDialog, CreateDialog } = dialogs
   if (name === 'jump') return <JumpDialog commands={commandsOf(actions)} onClose={onClose} />
   if (name === 'shortcuts') return <ShortcutsDialog onClose={onClose} />
   return (

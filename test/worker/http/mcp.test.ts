@@ -96,7 +96,7 @@ it('deletes only with confirm: true', async () => {
 it('replaces a file, manages keys and deletes in a batch only with confirm: true', async () => {
   const { key, track_id } = workspace
   for (const [operation, input] of [
-    ['changeTracks', { body: { changes: [{ action: 'delete', track_ids: [track_id] }] } }],
+    ['changeTracks', { body: { changes: [{ action: 'delete', track_id }] } }],
     ['renewTrackUpload', { path: { track_id } }],
     ['createApiKey', { body: { title: 'Mine', type: 'server' } }],
     ['rotateApiKey', { path: { api_key_id: workspace.api_key_id }, body: {} }],

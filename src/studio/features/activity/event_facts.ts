@@ -1,5 +1,5 @@
 import type { TonearmEvent } from '../../base/api.ts'
-import { bytes, formatClock, listText, plural } from '../../base/format.ts'
+import { bytes, formatClock, joined, listText, plural } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { REASONS } from './event.ts'
 
@@ -20,7 +20,7 @@ export function factsOf({ data }: TonearmEvent): string {
     useOf(facts.used_bytes, facts.max_bytes, bytes),
     useOf(facts.used_tracks, facts.max_tracks, (tracks) => plural(tracks, 'track')),
   ]
-  return details.filter(Boolean).join(' · ')
+  return joined(details.filter(Boolean).map(String))
 }
 
 /** Returns `title` for the field `player_title`. */

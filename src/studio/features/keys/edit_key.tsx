@@ -10,7 +10,8 @@ import { Form } from '../../ui/controls/form.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { Cancel, Dialog, DISCARD } from '../../ui/page/dialog.tsx'
 import { Message } from '../../ui/page/states.tsx'
-import { FIELDS, isChanged, KeyFields, type KeyValues, settingsOf, valuesOf } from './key_fields.tsx'
+import { confirmsSites } from '../sharing/sites_field.tsx'
+import { FIELDS, isChanged, isOnPages, KeyFields, type KeyValues, settingsOf, valuesOf } from './key_fields.tsx'
 import { KeyUse } from './key_use.tsx'
 
 interface Properties {
@@ -31,6 +32,8 @@ export function EditKey({ api_key, onSaved, onClose }: Properties) {
   async function save() {
     const { settings, faults } = settingsOf(type, values)
     if (faults) return setFaults(faults)
+    const opensSites = isOnPages(type) && api_key.allowed_origins && !settings.allowed_origins
+    if (opensSites && !(await confirmsSites(t('Allow any site')))) return
     const answer = await client.put('/v1/api_key/{api_key_id}', { params: { api_key_id: id }, body: settings })
     if (!answer.ok) return setFaults(faultsOf(answer, FIELDS))
     announce(t('{title} saved', { title: answer.api_key.title }))

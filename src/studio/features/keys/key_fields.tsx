@@ -56,6 +56,9 @@ export const FIELDS = ['title', 'allowed_origins', 'max_bytes', 'max_tracks']
 /** Whether play sessions are created or signed with a type of key that has restrictions. */
 const isForListeners = (type: KeyType) => type === 'player' || type === 'signing'
 
+/** Whether everybody can copy a type of key from the page that uses it. */
+export const isOnPages = (type: KeyType) => type === 'player' || type === 'uploader'
+
 /** Returns the settings of a key for a request, or the errors by field. */
 export function settingsOf(type: KeyType, { title, sites, downloadable, bytes, tracks }: KeyValues) {
   const { origins, fault } = sitesOf(sites)

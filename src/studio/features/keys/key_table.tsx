@@ -1,5 +1,5 @@
 import type { ApiKey, KeyType } from '../../base/api.ts'
-import { date, dateTime, listText } from '../../base/format.ts'
+import { date, dateTime, joined, listText } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
 import { t, text } from '../../base/text.ts'
 import { Menu } from '../../ui/controls/menu.tsx'
@@ -116,7 +116,7 @@ function Opened({ api_key }: { api_key: ListedKey }) {
           {bound ? t('nothing: it was deleted') : type === 'uploader' ? t('any collection') : t('everything')}
         </span>
       )}
-      {facts.length > 0 && <span class="hint">{facts.join(' · ')}</span>}
+      {facts.length > 0 && <span class="hint">{joined(facts)}</span>}
     </span>
   )
 }

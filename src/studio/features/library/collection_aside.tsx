@@ -1,4 +1,5 @@
 import type { Collection, Failure, ShareLink } from '../../base/api.ts'
+import { joined } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { copyText } from '../../ui/controls/copy.ts'
@@ -16,14 +17,14 @@ type Link = ShareLink & { visits?: number | undefined }
 
 interface Properties {
   collection: Collection
-  /** A track that can be played, for the preview: a player with all tracks would repeat their list. */
-  track_id: string | undefined
+  /** Whether a track can be played, so that there is a preview. */
+  isPlayable: boolean
   links: { entries: Link[]; problem: Failure | undefined; reload: () => void }
   save: (changes: Look) => Promise<Failure | undefined>
 }
 
 /** The parts next to the tracks of a collection: its appearance in players, its links, and its ids. */
-export function CollectionAside({ collection, track_id, links, save }: Properties) {
+export function CollectionAside({ collection, isPlayable, links, save }: Properties) {
   const [look, isVisible] = useVisible<HTMLDivElement>()
   const { id, title, organization_index } = collection
   return (
@@ -35,7 +36,7 @@ export function CollectionAside({ collection, track_id, links, save }: Propertie
               scope="collection"
               id={id}
               values={collection}
-              preview={track_id ? { scope: 'track', id: track_id } : null}
+              preview={isPlayable ? { scope: 'collection', id } : null}
               save={save}
             />
           )}
@@ -85,7 +86,7 @@ function LinkRow({ link, onEdit }: { link: Link; onEdit: () => void }) {
         <a href={url} target="_blank" rel="noopener">
           /s/{slug}
         </a>
-        <span class="soft">{facts.join(' · ')}</span>
+        <span class="soft">{joined(facts)}</span>
       </span>
       <Button small label={t('Copy /s/{slug}', { slug })} onClick={copy}>
         {t('Copy')}

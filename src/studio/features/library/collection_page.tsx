@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { DEFAULT_ACCEPT } from '../../../client/upload/accept.ts'
 import type { Collection, Failure, Reprocess } from '../../base/api.ts'
-import { explain, length, plural, signed } from '../../base/format.ts'
+import { explain, joined, length, plural, signed } from '../../base/format.ts'
 import { href, type PageProperties } from '../../base/route.ts'
 import { t, tn } from '../../base/text.ts'
 import { useConnection } from '../../data/connection.ts'
@@ -62,7 +62,7 @@ function useNote(list: TrackList, tracks: TrackRows, links: number): string {
   const facts = latest.current
   if (!facts) return ''
   const shared = links > 0 && tn({ one: '{n} link', other: '{n} links' }, links)
-  return [facts.tracks, facts.length, shared, facts.loudness].filter(Boolean).join(' · ')
+  return joined([facts.tracks, facts.length, shared, facts.loudness])
 }
 
 export type Changes = Look & Partial<Pick<Collection, 'title'>> & { player_subtitle?: string | null }
@@ -152,11 +152,11 @@ export function CollectionPage({ id, query }: PageProperties) {
   const { reprocess, start } = useReprocess(id)
   const note = useNote(list, tracks, links.entries.filter((link) => !hasEnded(link)).length)
   const aside = useRef<HTMLDivElement>(null)
-  // The preview stays when the first rows are forgotten.
-  const previewed = useRef<string | undefined>(undefined)
-  const isListed = list.q || list.status || tracks.rows.some((row) => !row || row.id === previewed.current)
-  if (!tracks.loading && !isListed) previewed.current = undefined
-  previewed.current ??= tracks.rows.find((row) => row && isPlayable(row))?.id
+  // The preview stays while a filter hides the tracks, and when their rows are forgotten.
+  const hasPreview = useRef(false)
+  const isPart = Boolean(list.q || list.status) || tracks.rows.includes(undefined)
+  if (!tracks.loading)
+    hasPreview.current = tracks.rows.some((row) => row && isPlayable(row)) || (isPart && hasPreview.current)
   useTitle(loaded.answer?.collection.title)
 
   if (!loaded.answer) return <ThingNotLoaded {...loaded} />
@@ -197,7 +197,7 @@ export function CollectionPage({ id, query }: PageProperties) {
           <Content {...{ collection, query, list, tracks, reprocess, add }} />
         </div>
         <div class="collection-aside" ref={aside}>
-          <CollectionAside collection={collection} track_id={previewed.current} links={links} save={save} />
+          <CollectionAside collection={collection} isPlayable={hasPreview.current} links={links} save={save} />
         </div>
       </div>
     </>

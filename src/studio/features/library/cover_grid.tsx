@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-import { date, hours, plural } from '../../base/format.ts'
+import { date, hours, joined, plural } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
 import { t } from '../../base/text.ts'
 import type { ShelfItem, ShelfRows } from '../../data/shelf_rows.ts'
@@ -71,7 +71,7 @@ const Card = ({ kind, item: { id, title, player_subtitle, artwork, counts }, pla
     href={href(kind, id)}
     title={title}
     cover={artwork}
-    note={[player_subtitle, counts && plural(counts.tracks, 'track')].filter(Boolean).join(' · ')}
+    note={joined([player_subtitle, counts && plural(counts.tracks, 'track')])}
     place={place}
   />
 )

@@ -1,12 +1,13 @@
 import { MAX_PAGE } from '../../../contract/facts.ts'
 import type { ApiKey, Client, Failure, TonearmEvent, WebhookEndpoint } from '../../base/api.ts'
+import { readKeys } from '../../data/organization.ts'
 import { startOfDay } from './attention.ts'
 
 /** The requests of the page Overview: at most nine. */
 
 /** Numbers of failed tracks and of collections that are shown. */
 const FAILED = 5
-const RECENT = 8
+const RECENT = 6
 /** Number of requests for the events of quotas. Each covers 5,000 events of the organization. */
 const EVENT_REQUESTS = 3
 
@@ -60,7 +61,7 @@ export async function readAttention(client: Client): Promise<Attention | Failure
     readFailed(client),
     client.get('/v1/webhook_endpoint', { query: { limit: MAX_PAGE } }),
     readLinks(client),
-    client.get('/v1/api_key', { query: { limit: MAX_PAGE } }),
+    readKeys(client),
     readQuotaEvents(client),
   ])
   if (!failed.ok) return failed

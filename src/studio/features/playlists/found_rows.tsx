@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { pages } from '../../../client/index.ts'
 import { MAX_PLAYLIST_TRACKS } from '../../../contract/facts.ts'
 import type { Client, Collection, CoverImage, Failure } from '../../base/api.ts'
-import { formatClock, explain, plural } from '../../base/format.ts'
+import { formatClock, explain, joined, plural } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
@@ -61,7 +61,7 @@ export function FoundRow({ track, onAdd, drag, contained }: Found & { track: Fou
         <span class="name" dir="auto">
           {name}
         </span>
-        <span class="hint">{[artistOf(track), track.collection?.title].filter(Boolean).join(' · ')}</span>
+        <span class="hint">{joined([artistOf(track), track.collection?.title])}</span>
       </span>
       {has && (
         <span class="soft" title={t('The playlist contains it.')}>

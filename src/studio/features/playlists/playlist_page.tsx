@@ -1,5 +1,5 @@
 import type { Failure, Playlist } from '../../base/api.ts'
-import { length, plural } from '../../base/format.ts'
+import { joined, length, plural } from '../../base/format.ts'
 import { href, type PageProperties } from '../../base/route.ts'
 import { t, text } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
@@ -63,9 +63,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
   const { playlist } = loaded.answer
   const tracks = list.entries.map(({ track }) => track)
   const seconds = tracks.reduce((sum, { duration }) => sum + duration, 0)
-  const note = [!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)]
-    .filter(Boolean)
-    .join(' · ')
+  const note = joined([!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)])
 
   async function save(changes: Changes) {
     const answer = await client.put('/v1/playlist/{playlist_id}', { params, body: changes })

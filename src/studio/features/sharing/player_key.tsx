@@ -11,7 +11,7 @@ import { Form } from '../../ui/controls/form.tsx'
 import { Copyable } from '../../ui/page/copyable.tsx'
 import { Message } from '../../ui/page/states.tsx'
 import { sitesOf } from './sites.ts'
-import { SitesField } from './sites_field.tsx'
+import { confirmsSites, SitesField } from './sites_field.tsx'
 import { playerCode } from './snippets.ts'
 
 interface Properties {
@@ -30,6 +30,7 @@ export function PlayerKey({ scope, id, attributes }: Properties) {
   async function create() {
     const { origins: allowed, fault } = sitesOf(sites)
     if (fault) return setFaults({ allowed_origins: fault })
+    if (allowed.length === 0 && !(await confirmsSites())) return
     const title = allowed[0] ? t('Player on {site}', { site: allowed[0] }) : t('Player on any site')
     const body = {
       title: title.slice(0, MAX_STRING),

@@ -1,5 +1,6 @@
 import { t } from '../../base/text.ts'
 import { TextField } from '../../ui/controls/field.tsx'
+import { confirmed } from '../../ui/page/dialog.tsx'
 
 interface Properties {
   value: string
@@ -15,3 +16,12 @@ export const SitesField = ({
 }: Properties) => (
   <TextField {...properties} label={t('Sites')} maxLength={10_000} placeholder="www.example.com" hint={hint} />
 )
+
+/** Asks whether a key that names no sites may be used on all of them. Resolves to true if the user wants that. */
+export const confirmsSites = (action = t('Create for any site')): Promise<boolean> =>
+  confirmed({
+    title: t('Any site?'),
+    text: t('Anybody can copy the key from your page and use it on another. Name the sites that may use it.'),
+    action,
+    cancel: t('Name sites'),
+  })

@@ -1,6 +1,6 @@
 import type { TrackInfo } from '../../../contract/info.ts'
 import type { Track } from '../../base/api.ts'
-import { bytes, formatClock, listText, number, signed } from '../../base/format.ts'
+import { bytes, formatClock, joined, listText, number, signed } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { infoOf } from '../../data/track_text.ts'
 import { loudnessNote, TARGET } from './loudness.ts'
@@ -101,8 +101,6 @@ function factsOf(track: Track, info: TrackInfo): [term: string, value: string][]
   ]
   return known.filter((entry): entry is [string, string] => Boolean(entry[1]))
 }
-
-const joined = (parts: readonly (string | number | false | null | undefined)[]) => parts.filter(Boolean).join(' · ')
 
 function silenceText({ start, end }: { start: number; end: number }): string {
   const [before, after] = [start, end].map((seconds) => t('{n} s', { n: number(Number(seconds.toFixed(1))) }))

@@ -13,9 +13,11 @@ import { isPlayable } from '../../data/views.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { downloadUrl } from '../../ui/controls/download.ts'
 import { FIELDS } from '../../ui/controls/fields.ts'
+import { Menu } from '../../ui/controls/menu.tsx'
 import { useOnce } from '../../ui/controls/once.ts'
 import { announce } from '../../ui/page/announce.ts'
 import { lazyPage } from '../../ui/page/lazy_page.tsx'
+import { useMedia } from '../../ui/page/media.ts'
 import { AddToPlaylist } from './add_to_playlist.tsx'
 import { ChooseCollection } from './choose_collection.tsx'
 import { type Batch, batchText, useBatch } from './use_batch.ts'
@@ -35,7 +37,8 @@ const SELECTED = { one: '{n} selected', other: '{n} selected' }
 /** The actions on the selected tracks, at the bottom of the window, and the progress of the last one. */
 export function SelectionBar({ list, tracks, selecting }: Properties) {
   const client = useClient()
-  const { size, clear, readSelected } = selecting
+  const { size, clear, pickAll, readSelected } = selecting
+  const shown = useShown()
   const [dialog, setDialog] = useState<{ name: 'playlist' | 'move' | 'edit'; rows: TrackRow[] } | null>(null)
   const batch = useBatch(({ requests }) => {
     selecting.without(new Set(requests.flat().map(({ track_id }) => track_id)))
@@ -58,35 +61,36 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
       client,
       rows.filter(isPlayable).map(({ id }) => id),
     )
+  const actions: { label: string; run: () => unknown }[] = [
+    { label: t('Play'), run: withRows(play) },
+    { label: t('Edit'), run: open('edit') },
+    { label: t('Move'), run: open('move') },
+    { label: t('Add to playlist'), run: open('playlist') },
+    { label: t('Download ZIP'), run: withRows((rows) => downloadZip(client, rows)) },
+    { label: t('Reprocess'), run: withRows(reprocess) },
+    // On a phone, the head of the table is hidden.
+    ...(size < tracks.rows.length ? [{ label: t('Select all'), run: pickAll }] : []),
+  ]
   return (
     <>
       <div class="selection-bar" role="toolbar" aria-label={t('Selected tracks')}>
         {batch.running && <BatchStatus batch={batch} />}
         {!isRunning && size > 0 && (
           <>
-            <SelectedCount selecting={selecting} total={tracks.rows.length} />
-            <Button small icon="play" onClick={withRows(play)}>
-              {t('Play')}
-            </Button>
-            <Button small onClick={open('playlist')}>
-              {t('Add to playlist')}
-            </Button>
-            <Button small onClick={open('move')}>
-              {t('Move')}
-            </Button>
-            <Button small onClick={open('edit')}>
-              {t('Edit')}
-            </Button>
-            <Button small onClick={withRows((rows) => downloadZip(client, rows))}>
-              {t('Download ZIP')}
-            </Button>
-            <Button small onClick={withRows(reprocess)}>
-              {t('Reprocess')}
-            </Button>
-            <Button small onClick={withRows(remove)}>
+            <Button small kind="quiet" icon="close" label={t('Clear the selection')} onClick={clear} />
+            <strong>{tn(SELECTED, size)}</strong>
+            {actions.slice(0, shown).map(({ label, run }) => (
+              <Button key={label} small onClick={run}>
+                {label}
+              </Button>
+            ))}
+            <Menu
+              label={t('More for the selection')}
+              items={actions.slice(shown).map(({ label, run }) => ({ label, onSelect: run }))}
+            />
+            <Button small kind="danger" onClick={withRows(remove)}>
               {t('Delete')}
             </Button>
-            <Button small kind="quiet" icon="close" label={t('Clear the selection')} onClick={clear} />
           </>
         )}
       </div>
@@ -118,7 +122,11 @@ function changesIn({ tracks, selecting, batch }: Pick<Properties, 'tracks' | 'se
   async function remove(rows: TrackRow[]) {
     for (const row of rows) endSending(row)
     // With more tracks, the list is read between the requests.
-    if (rows.length <= MAX_BATCH) tracks.drop(new Set(rows.map(({ id }) => id)))
+    if (rows.length <= MAX_BATCH) {
+      const ids = new Set(rows.map(({ id }) => id))
+      tracks.drop(ids)
+      selecting.without(ids)
+    }
     await change(rows, ({ id }) => ({ action: 'delete', track_id: id, trash: true }))
   }
   const reprocess = (rows: TrackRow[]) => change(rows, ({ id }) => ({ action: 'reprocess', track_id: id }))
@@ -157,17 +165,12 @@ function useFocusAfter(isSelected: boolean): void {
   }, [isSelected])
 }
 
-/** The number of selected tracks, and a button that selects all. On a phone, the head of the table is hidden. */
-const SelectedCount = ({ selecting: { size, pickAll }, total }: { selecting: TableSelection; total: number }) => (
-  <>
-    <strong>{tn(SELECTED, size)}</strong>
-    {size < total && (
-      <Button small kind="quiet" onClick={pickAll}>
-        {t('Select all')}
-      </Button>
-    )}
-  </>
-)
+/** Returns the number of actions for which the bar has room besides its menu. */
+function useShown(): number {
+  const isPhone = useMedia('(width < 720px)')
+  const isNarrow = useMedia('(width < 1100px)')
+  return isPhone ? 1 : isNarrow ? 3 : 5
+}
 
 /** Downloads the tracks as one file. */
 async function downloadZip(client: Client, rows: readonly TrackRow[]) {

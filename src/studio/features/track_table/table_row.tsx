@@ -1,9 +1,8 @@
-import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 
 import { formatClock, date, percent, signed } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
-import { localeOf, t } from '../../base/text.ts'
+import { localeOf, t, uploaderTexts } from '../../base/text.ts'
 import { usesTags } from '../../data/organization.ts'
 import type { TrackRow } from '../../data/track_rows.ts'
 import { artistOf, failureOf, nameOf, remedyFor } from '../../data/track_text.ts'
@@ -14,6 +13,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Icon } from '../../ui/controls/icon.tsx'
 import { Menu, type MenuItem } from '../../ui/controls/menu.tsx'
 import type { Handle } from '../../ui/lists/reorder.ts'
+import { Cell, place } from './row_parts.tsx'
 import { Wave } from './wave.tsx'
 
 /** The actions of the user on a row. */
@@ -38,15 +38,13 @@ interface Properties {
   /** Whether the row is the Tab stop of the table. */
   isStop: boolean
   isPicked: boolean
-  /** The fraction of the file that this tab has sent; null if it is not sending it. */
+  /** The fraction of the file that this tab has sent, which is 1 until the service has noticed the file; null if it is not sending one. */
   sent: number | null
   /** The subtitle of tracks without their own. */
   subtitle: string | undefined
   hasAlbum: boolean
   actions: RowActions
 }
-
-export const place = (at: number, height: number) => ({ transform: `translateY(${at * height}px)` })
 
 /** A track in a table. Its controls are no Tab stops: the row has keys for them. */
 export function TableRow(properties: Properties) {
@@ -87,12 +85,6 @@ export function TableRow(properties: Properties) {
     ],
   )
 }
-
-const Cell = ({ name, children }: { name: string; children?: ComponentChildren }) => (
-  <span role="gridcell" class={name}>
-    {children}
-  </span>
-)
 
 function Cells(properties: Properties) {
   const { row, at, playing, sent, subtitle, hasAlbum, actions } = properties
@@ -197,6 +189,7 @@ const Soft = ({ text }: { text: string | null | undefined }) =>
 
 /** Returns what happens with a track that is not ready, or the reason of its failure. */
 function stateOf({ id, status, duration, file_name, state }: TrackRow, sent: number | null): string {
+  if (sent === 1) return uploaderTexts().finishing
   if (sent !== null) return t('Uploading {percent}', { percent: percent(sent) })
   if (status === 'failed') return failureOf({ error: state?.error })
   if (status === 'initializing')

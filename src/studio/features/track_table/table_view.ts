@@ -1,10 +1,9 @@
-import { useEffect, useState } from 'preact/hooks'
-
 import { type Route, setQuery } from '../../base/route.ts'
 import { text } from '../../base/text.ts'
 import { preferences, prefer } from '../../data/preferences.ts'
 import { useStore } from '../../data/store.ts'
 import type { TrackList } from '../../data/track_rows.ts'
+import { useMedia } from '../../ui/page/media.ts'
 
 /** The state of a table of tracks, which is in the address: search, filter, order and hidden columns. */
 
@@ -69,16 +68,9 @@ export function useColumns({ hide }: Route['query']): [hidden: ReadonlySet<strin
   return [hidden, toggle]
 }
 
-const PHONE = matchMedia('(width < 720px)')
-
 /** Returns the height of a row in pixels. */
 export function useRowHeight(): number {
   const { rows } = useStore(preferences)
-  const [isPhone, setPhone] = useState(PHONE.matches)
-  useEffect(() => {
-    const update = () => setPhone(PHONE.matches)
-    PHONE.addEventListener('change', update)
-    return () => PHONE.removeEventListener('change', update)
-  }, [])
+  const isPhone = useMedia('(width < 720px)')
   return (rows === 'comfortable' ? 64 : 48) + (isPhone ? 12 : 0)
 }

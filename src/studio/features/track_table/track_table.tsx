@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 
 import type { UploadItem } from '../../../client/upload/item.ts'
 import { plural } from '../../base/format.ts'
 import { type Route, setQuery } from '../../base/route.ts'
 import { t } from '../../base/text.ts'
+import { isPending } from '../../data/jobs.ts'
 import { nowPlaying } from '../../data/now_playing.ts'
 import { useStore } from '../../data/store.ts'
 import type { TrackList, TrackRows } from '../../data/track_rows.ts'
@@ -13,10 +14,11 @@ import { arrivals, itemFor, sentOf, uploadChanges, uploadsTo } from '../../data/
 import { Button } from '../../ui/controls/button.tsx'
 import { useWindow } from '../../ui/lists/window.ts'
 import { Loading, Problem } from '../../ui/page/states.tsx'
+import { place } from './row_parts.tsx'
 import { isSelected } from './selection.ts'
 import { SelectionBar } from './selection_bar.tsx'
 import { TableHead } from './table_head.tsx'
-import { place, TableRow } from './table_row.tsx'
+import { TableRow } from './table_row.tsx'
 import { TableTools } from './table_tools.tsx'
 import { COLUMNS, isInOrder, useColumns, useRowHeight } from './table_view.ts'
 import { UploadRow } from './upload_row.tsx'
@@ -141,12 +143,16 @@ function Grid(properties: Properties & { hidden: ReadonlySet<string> }) {
 /** Returns the files whose tracks the list does not contain yet. Their rows follow its last one. */
 function useUnlisted(list: TrackList, { rows }: TrackRows): UploadItem[] {
   const listed = useMemo(() => new Set(rows.map((row) => row?.id)), [rows])
+  const shown = useRef<readonly UploadItem[]>([])
   // If the end of the list was not read, it may contain the track.
   const isEndKnown = rows.length === 0 || rows.at(-1) !== undefined
   if (!isInOrder(list)) return []
-  return uploadsTo(list.collection_id ?? '').filter(
-    ({ target }) => !target || (isEndKnown && !listed.has(target.track_id)),
-  )
+  const items = uploadsTo(list.collection_id ?? '')
+  // A file that has arrived leaves the queue before the list is read again.
+  const hasArrived = ({ target }: UploadItem) => target !== null && isPending(target.track_id)
+  const kept = shown.current.filter((item) => items.includes(item) || hasArrived(item))
+  shown.current = [...kept, ...items.filter((item) => !kept.includes(item))]
+  return shown.current.filter(({ target }) => !target || (isEndKnown && !listed.has(target.track_id)))
 }
 
 interface RowsProperties extends Properties {
@@ -166,13 +172,20 @@ function Rows({ list, tracks: { rows, show }, subtitle, table, items, height }: 
   const shown = new Set(Array.from({ length: to - from }, (_, at) => from + at))
   for (const at of [focus.active, dragged]) if (at !== undefined && at < rows.length) shown.add(at)
 
+  /** Returns the number of a row. Files that were refused get none. */
+  function numberOf(at: number): number | null {
+    if (!inCollection) return null
+    if (at < rows.length) return at + 1
+    const until = items.slice(0, at - rows.length + 1)
+    return isRefused(until.at(-1)!) ? null : rows.length + until.filter((item) => !isRefused(item)).length
+  }
   function rowAt(at: number) {
     const row = rows[at]
     const item = row ? itemFor(row) : items[at - rows.length]
     if (item) {
       const collection_id = list.collection_id ?? row!.collection_id
-      const place = { at, height, collection_id }
-      return <UploadRow key={item.id} item={item} {...place} onChoose={menu.replace} />
+      const parts = { item, row, at, height, collection_id, number: numberOf(at), hasAlbum: !inCollection }
+      return <UploadRow key={item.id} {...parts} onChoose={menu.replace} />
     }
     if (!row) return <Hole key={`hole-${at}`} at={at} height={height} />
     return (
@@ -187,7 +200,7 @@ function Rows({ list, tracks: { rows, show }, subtitle, table, items, height }: 
         playing={now?.track_id === row.id ? (now.playing ? 'playing' : 'paused') : null}
         isStop={at === focus.active}
         isPicked={isSelected(selecting.selection, row.id)}
-        sent={sentOf(row)}
+        sent={sentOf(row) ?? (row.status === 'initializing' && isPending(row.id) ? 1 : null)}
         subtitle={subtitle}
         hasAlbum={!inCollection}
         actions={actions}
@@ -196,6 +209,8 @@ function Rows({ list, tracks: { rows, show }, subtitle, table, items, height }: 
   }
   return <>{[...shown].toSorted((a, b) => a - b).map(rowAt)}</>
 }
+
+const isRefused = ({ state }: UploadItem) => state === 'rejected' || state === 'cancelled'
 
 /** A row that was not read yet. */
 const Hole = ({ at, height }: { at: number; height: number }) => (

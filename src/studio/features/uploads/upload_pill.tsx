@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 
-import { length } from '../../base/format.ts'
+import { joined, length } from '../../base/format.ts'
 import { t, tn } from '../../base/text.ts'
 import { lazyPage } from '../../ui/page/lazy_page.tsx'
 import { useSummary } from './use_summary.ts'
@@ -31,7 +31,7 @@ export function UploadPill() {
         title={t('Uploads')}
         onClick={() => setOpen(!isOpen)}
       >
-        {parts.filter(Boolean).join(' · ') || t('Uploads')}
+        {joined(parts) || t('Uploads')}
       </button>
       {isOpen && (
         <UploadTray

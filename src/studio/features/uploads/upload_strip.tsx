@@ -1,4 +1,4 @@
-import { length } from '../../base/format.ts'
+import { joined, length } from '../../base/format.ts'
 import { t, tn } from '../../base/text.ts'
 import { useCollectionSummary } from './use_summary.ts'
 
@@ -15,7 +15,7 @@ export function UploadStrip({ id }: { id: string }) {
   ]
   return (
     <div class="upload-strip" role="group" aria-label={t('Uploads')}>
-      <p>{parts.filter(Boolean).join(' · ')}</p>
+      <p>{joined(parts)}</p>
       <progress value={fraction} aria-label={t('Progress of the uploads')} />
     </div>
   )

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { DEFAULT_ACCEPT } from '../../../client/upload/accept.ts'
 import { statusOf } from '../../../elements/shared/upload_status.ts'
-import { explain, percent } from '../../base/format.ts'
+import { explain, joined, percent } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
 import { t, tn } from '../../base/text.ts'
 import { useConnection } from '../../data/connection.ts'
@@ -178,5 +178,5 @@ function Failed({ track }: { track: JobTrack }) {
 }
 
 const Ready = ({ track }: { track: JobTrack }) => (
-  <Row name={<Title track={track} />} note={[t('Ready'), track.collection?.title].filter(Boolean).join(' · ')} />
+  <Row name={<Title track={track} />} note={joined([t('Ready'), track.collection?.title])} />
 )

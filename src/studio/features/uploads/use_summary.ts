@@ -1,4 +1,4 @@
-import { jobs, pendingIn } from '../../data/jobs.ts'
+import { jobs, type JobTrack, pendingIn } from '../../data/jobs.ts'
 import { useStore } from '../../data/store.ts'
 import { allUploads, uploadChanges, uploadsTo } from '../../data/uploads.ts'
 import { Estimate, summaryOf } from './estimate.ts'
@@ -12,12 +12,17 @@ function secondsLeft(key: string, left: number): number | null {
   return estimate.next(left, Date.now())
 }
 
+/** Returns the tracks that are processed, and those whose file has just arrived and which the list does not contain yet. */
+const withPending = (running: readonly JobTrack[], ids: readonly string[]) =>
+  ids.map((id) => running.find((track) => track.id === id) ?? {})
+
 /** Returns the summary of all uploads and jobs. */
 export function useSummary() {
   useStore(uploadChanges)
   const { running, ended } = useStore(jobs)
   const items = allUploads().map(({ item }) => item)
-  const summary = summaryOf(items, running, ended)
+  const ids = new Set([...running.map(({ id }) => id), ...pendingIn()])
+  const summary = summaryOf(items, withPending(running, [...ids]), ended)
   return { ...summary, seconds: secondsLeft('', summary.left) }
 }
 
@@ -26,11 +31,9 @@ export function useCollectionSummary(collection_id: string) {
   useStore(uploadChanges)
   const { running, ended, batches } = useStore(jobs)
   const batch = new Set(batches[collection_id])
-  const pending = new Set(pendingIn(collection_id))
   const summary = summaryOf(
     uploadsTo(collection_id),
-    // A track whose file has just arrived is not in the list yet.
-    [...pending].map((id) => running.find((track) => track.id === id) ?? {}),
+    withPending(running, pendingIn(collection_id)),
     ended.filter(({ id }) => batch.has(id)),
   )
   return { ...summary, seconds: secondsLeft(collection_id, summary.left) }
