@@ -6,7 +6,7 @@ import { startOfDay } from './attention.ts'
 
 /** Numbers of failed tracks and of collections that are shown. */
 const FAILED = 5
-const RECENT = 8
+const RECENT = 6
 /** Number of requests for the events of quotas. Each covers 5,000 events of the organization. */
 const EVENT_REQUESTS = 3
 
