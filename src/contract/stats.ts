@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { digits, Id, including, named, ok } from './common.ts'
-import { MAX_PAGE } from './facts.ts'
+import { MAX_HEARD_SOURCE, MAX_PAGE } from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations, type Table } from './operation.ts'
 import { STATS_SCOPES } from './stats_scope.ts'
@@ -82,6 +82,13 @@ export const statsOperations = defineOperations({
       ...days,
       /** The meaning of a row: a day, a country, or a page or app with a player. */
       by: z.enum(['day', 'country', 'source']).default('day'),
+      /** Counts only this country (ISO 3166-1), as a row by country names it: with fewer than five visits, everything is 0. Only by day, and without `source`. */
+      country: z
+        .string()
+        .regex(/^[A-Z][A-Z\d]$/, 'must be the code of a country')
+        .optional(),
+      /** Counts only this source, as a row by source names it. Only by day. */
+      source: z.string().min(1).max(MAX_HEARD_SOURCE).optional(),
     }),
     response: ok({
       scope: StatsScope,
@@ -103,7 +110,7 @@ export const statsOperations = defineOperations({
           ...counts,
         }),
       ),
-      /** Only for the organization: the reports of players that were not counted. */
+      /** Only for the organization, without `country` and `source`: the reports of players that were not counted. */
       refused: z
         .array(
           z.object({

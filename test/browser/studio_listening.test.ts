@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { countryName, filterOf, partsOf, reasonText } from '../../src/studio/features/listening/listening.ts'
+import { countryName, filterOf, partsOf, placeOf, reasonText } from '../../src/studio/features/listening/listening.ts'
 import { linksOf, type ListedLink } from '../../src/studio/features/sharing/link.ts'
 import { dropOffsOf } from '../../src/studio/features/track/drop_offs.ts'
 
@@ -20,6 +20,12 @@ test('an address selects a resource, and everything else in it selects the organ
   for (const query of others) expect(filterOf(query)).toBeNull()
 })
 
+test('an address limits the numbers to one country or one source', () => {
+  expect(placeOf({ country: 'DE', source: 'blog.example' })).toEqual({ country: 'DE' })
+  expect(placeOf({ source: 'blog.example' })).toEqual({ source: 'blog.example' })
+  expect([placeOf({ country: 'germany' }), placeOf({})]).toEqual([{}, {}])
+})
+
 test('plays by country have the largest first, and the others and those without a country in the last part', () => {
   const rows = [
     { key: null, plays: 50 },
@@ -29,11 +35,11 @@ test('plays by country have the largest first, and the others and those without 
     { key: 'FR', plays: 0 },
   ]
   expect(partsOf(rows, countryName, 'Others', 2)).toEqual([
-    { name: 'United States', value: 9 },
-    { name: 'Germany', value: 7 },
-    { name: 'Others', value: 52 },
+    { key: 'US', name: 'United States', value: 9 },
+    { key: 'DE', name: 'Germany', value: 7 },
+    { key: null, name: 'Others', value: 52 },
   ])
-  expect(partsOf([{ key: 'DE', plays: 1 }], countryName, 'Others')).toEqual([{ name: 'Germany', value: 1 }])
+  expect(partsOf([{ key: 'DE', plays: 1 }], countryName, 'Others')).toEqual([{ key: 'DE', name: 'Germany', value: 1 }])
 })
 
 test('unknown country codes and unknown reasons are shown unchanged', () => {

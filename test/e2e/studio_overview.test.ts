@@ -33,7 +33,11 @@ afterAll(async () => {
 
 const chart = (name: string | RegExp) => page.getByRole('slider', { name })
 const tip = () => page.locator('.chart-tip')
-const plays = () => page.locator('.time-chart .chart-plot-head').filter({ hasText: 'Plays' }).textContent()
+const figure = (term: string) =>
+  page
+    .locator('.figure-row > div')
+    .filter({ has: page.getByText(term, { exact: true }) })
+    .locator('strong')
 
 test('an organization without content sees how to upload, and code whose key is hidden until it is shown', async () => {
   await page.getByRole('heading', { name: 'Upload your first files' }).waitFor(TIMEOUT)
@@ -68,7 +72,16 @@ test('the first view takes at most 12 requests, and shows figures, things that n
   await needs.filter({ hasText: 'Storage limit' }).waitFor(TIMEOUT)
   await untilStill(page)
   expect(requests).toBeLessThanOrEqual(12)
-  expect(await page.locator('.figure-row strong').first().textContent()).toBe('1')
+  expect(await figure('Tracks').textContent()).toBe('1')
+  // It is directly below the figures, and can be closed.
+  const [figures, attention] = await Promise.all([
+    page.locator('.figure-row').boundingBox(),
+    page.locator('.attention-box').boundingBox(),
+  ])
+  expect(attention!.y - (figures!.y + figures!.height)).toBeLessThan(40)
+  await page.getByRole('heading', { name: 'Needs attention' }).click()
+  await needs.first().waitFor({ state: 'hidden', ...TIMEOUT })
+  await page.getByRole('heading', { name: 'Needs attention' }).click()
   await needs.filter({ hasText: 'diary' }).getByText('Tidal Rooms').waitFor()
   await page.locator('.recent').getByRole('link', { name: 'Tidal Rooms' }).waitFor()
   await expectNoOverflow(page, 'overview')
@@ -111,51 +124,55 @@ test('statistics that could not be read are not shown as zeros, and can be read 
   await page.reload()
   const again = page.locator('main').getByRole('button', { name: 'Try again' })
   await again.waitFor(TIMEOUT)
-  expect(await plays()).toBe('Plays–')
-  const line = page.locator('.figure-row > div').filter({ hasText: 'Plays' }).locator('polyline')
-  expect(await line.getAttribute('points')).toBe('')
-  expect(await chart('Activity by day').getAttribute('aria-valuetext')).toContain('Plays: –, Time heard: –')
+  expect(await figure('Plays').textContent()).toBe('–')
+  expect(await page.locator('.figure-row polyline').first().getAttribute('points')).toBe('')
+  expect(await page.getByRole('slider').count()).toBe(0)
   await accept()
   await again.click()
-  await expect.poll(plays, TIMEOUT).toBe('Plays0 in 30 days')
+  await expect.poll(() => figure('Plays').textContent(), TIMEOUT).toBe('0')
   expect(await again.count()).toBe(0)
   // The browser logs each failed response.
   expect(problems.splice(0).filter((problem) => !problem.includes('403'))).toEqual([])
 })
 
-test('the chart shows a day to the pointer, the arrow keys and a finger, and has the same numbers in a table', async () => {
+test('without plays, the overview has the next step instead of an empty chart', async () => {
+  await page.getByRole('heading', { name: 'Nothing was heard in this period' }).waitFor(TIMEOUT)
+  expect(await page.getByRole('slider').count()).toBe(0)
+  await page.getByRole('button', { name: 'Share Tidal Rooms' }).click()
+  await page.getByRole('dialog').waitFor(TIMEOUT)
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached', ...TIMEOUT })
+})
+
+test('a chart shows a day to the pointer, the arrow keys and a finger, and has the same numbers in a table', async () => {
   const { usage } = await must(client.get('/v1/usage'))
-  await page.reload()
-  const slider = chart('Activity by day')
+  const uploads = String(usage.days.at(-1)!.uploads)
+  await visit(page, '#/usage?show=uploads', 'Usage')
+  const slider = chart('Usage by day')
   await slider.waitFor(TIMEOUT)
   await untilStill(page)
-  // The chart is shown before the statistics have been read.
-  await expect.poll(plays, TIMEOUT).toBe('Plays0 in 30 days')
   const { width } = (await slider.boundingBox())!
   await slider.hover({ position: { x: width - 3, y: 60 } })
-  expect(await tip().textContent()).toContain(`Uploads ${usage.days.at(-1)!.uploads}`)
+  expect(await tip().textContent()).toContain(`Uploads ${uploads}`)
   await slider.hover({ position: { x: 3, y: 60 } })
   const first = await tip().locator('strong').textContent()
   await page.mouse.move(2, 2)
   expect(await tip().count()).toBe(0)
   await slider.focus()
-  expect(await slider.getAttribute('aria-valuetext')).toContain(`Uploads: ${usage.days.at(-1)!.uploads}`)
+  expect(await slider.getAttribute('aria-valuetext')).toContain(`Uploads: ${uploads}`)
   await page.keyboard.press('Home')
   expect(await tip().locator('strong').textContent()).toBe(first)
   await page.keyboard.press('ArrowRight')
   expect(await slider.getAttribute('aria-valuenow')).toBe('2')
   await page.getByText('Show as a table').click()
-  const rows = page.getByRole('table', { name: 'Activity by day' }).locator('tbody tr')
+  const rows = page.getByRole('table', { name: 'Usage by day' }).locator('tbody tr')
   expect(await rows.count()).toBe(30)
-  expect(await rows.last().locator('td').allTextContents()).toEqual([
-    '0',
-    '0 min',
-    '0',
-    String(usage.days.at(-1)!.uploads),
-  ])
+  expect((await rows.last().locator('td').allTextContents())[1]).toBe(uploads)
+  expect(await findings(page)).toEqual([])
 
   const phone = await openTab(browser, { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true })
   await signIn(phone.page, stack)
+  await visit(phone.page, '#/usage', 'Usage')
   const plot = phone.page.getByRole('slider')
   await plot.tap({ position: { x: 4, y: 60 } })
   expect(await phone.page.locator('.chart-tip strong').textContent()).toBe(first)
@@ -166,11 +183,11 @@ test('the chart shows a day to the pointer, the arrow keys and a finger, and has
 test('the usage of a range that is in the address is shown by day, or by week for a year, and downloaded as CSV', async () => {
   await visit(page, '#/usage', 'Usage')
   await chart('Usage by day').waitFor(TIMEOUT)
-  await page.getByRole('button', { name: '365 days' }).click()
+  await page.getByRole('radio', { name: '365 days' }).check()
   await chart('Usage by week').waitFor(TIMEOUT)
   await page.reload()
   await chart('Usage by week').waitFor(TIMEOUT)
-  await page.getByRole('button', { name: '7 days' }).click()
+  await page.getByRole('radio', { name: '7 days' }).check()
   await chart('Usage by day').waitFor(TIMEOUT)
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download CSV' }).click()

@@ -20,8 +20,17 @@ import { Sources } from './sources.ts'
 
 /** The sums of listening by resource and day (docs/decisions/0104). Days are in days since 1970, in UTC. */
 
-/** `kept`: the first day that is read as a day. Whole months before it are read as months. */
-export type StatsQuery = Days & { scope: StatsScope; id: string; by: 'day' | Kind; kept?: number }
+/**
+ * `kept`: the first day that is read as a day. Whole months before it are read as months. `only`: the country or source to which all counts belong, if not
+ * everything is counted.
+ */
+export type StatsQuery = Days & {
+  scope: StatsScope
+  id: string
+  by: 'day' | Kind
+  kept?: number
+  only?: { kind: Kind; text: string }
+}
 export interface Stats {
   totals: Counts
   /** The days and months that have counts (`20000`, `month 660`), or all countries or sources that have separate counts. */
@@ -122,7 +131,7 @@ export class Sums {
   }
 
   /** Returns the sums of a resource: of its rows and of the memory. */
-  stats({ scope, id, by, kept = -Infinity, ...days }: StatsQuery): Stats {
+  stats({ scope, id, by, kept = -Infinity, only, ...days }: StatsQuery): Stats {
     const at = STATS_SCOPES.indexOf(scope)
     const key = scope === 'organization' ? SELF : id
     const totals = noCounts()
@@ -133,17 +142,23 @@ export class Sums {
       const index = span === 'day' ? this.#memory.find(at, number, key) : undefined
       const folded = bucket.totals[key]
       if (!folded && index === undefined) continue
-      const counts = addCounts(noCounts(), folded ?? [])
-      if (index !== undefined) addCounts(counts, this.#memory.totals(index))
-      addCounts(totals, counts)
       const details = bucket.details[key]
+      const labelsOf = (kind: Kind) => [
+        ...Object.entries((kind === 'country' ? details?.countries : details?.sources) ?? {}),
+        ...(index === undefined ? [] : this.#memory.labels(index, kind)),
+      ]
+      const counts = noCounts()
+      if (only) {
+        for (const [text, some] of labelsOf(only.kind)) if (text === only.text) addCounts(counts, some)
+      } else {
+        addCounts(counts, folded ?? [])
+        if (index !== undefined) addCounts(counts, this.#memory.totals(index))
+      }
+      addCounts(totals, counts)
       if (scope === 'organization')
         addReasons(refused, details?.refused, span === 'day' ? this.#memory.refused(number) : {})
       if (by === 'day') rows.set(span === 'day' ? String(number) : `month ${number}`, counts)
-      else {
-        addLabels(rows, Object.entries((by === 'country' ? details?.countries : details?.sources) ?? {}))
-        if (index !== undefined) addLabels(rows, this.#memory.labels(index, by))
-      }
+      else addLabels(rows, labelsOf(by))
     }
     return { totals, rows: [...rows], refused }
   }

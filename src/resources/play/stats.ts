@@ -12,6 +12,7 @@ import { objectsOf } from '../../domain/listening_objects.ts'
 import { firstKept } from '../../listening/sums/buckets.ts'
 import { addCounts, type Counts, noCounts, toResponse } from '../../listening/sums/counts.ts'
 import { accumulated, addCurve, emptyCurve, stepsOf } from '../../listening/sums/curve.ts'
+import type { Kind } from '../../listening/sums/memory.ts'
 import { isFileSource } from '../../listening/sums/sources.ts'
 import type { Stats } from '../../listening/sums/sums.ts'
 import { findCollection } from '../library/collection.ts'
@@ -93,6 +94,18 @@ export function namedRows(
   return rest.some((count) => count !== 0) ? [...named, [null, rest]] : named
 }
 
+type StatsQuery = Parameters<Handlers<typeof statsOperations>['getStats']>[0]['query']
+
+/** Returns the country or source to which a request limits the counts. Throws if there are two, or rows of countries or sources. */
+function onlyOf({ by, country, source }: StatsQuery): { kind: Kind; text: string } | undefined {
+  const name = country === undefined ? 'source' : 'country'
+  const text = country ?? source
+  if (text === undefined) return undefined
+  if (by !== 'day') throw invalid(name, 'needs by=day')
+  if (country !== undefined && source !== undefined) throw invalid('source', 'cannot be combined with country')
+  return { kind: name, text }
+}
+
 /** Throws 404 unless the resource exists or is in the trash. */
 async function checkResource(context: Context, scope: StatsScope, id: string): Promise<void> {
   const isKnown =
@@ -118,17 +131,20 @@ async function tracksOf(context: Context, collection_id: string): Promise<string
 export const statsHandlers: Handlers<typeof statsOperations> = {
   async getStats({ params: { scope, resource_id: id }, query }, context) {
     const { days, kept, dates } = rangeOf(query, context.now, scope)
-    const { by } = query
+    const { by, country } = query
+    const only = onlyOf(query)
     if (scope === 'organization') await checkResource(context, scope, id)
     const call = await objectsOf(context, context.principal.organization_id)
-    const all = await call('stats', { scope, id, ...days, kept, by })
-    const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())
+    const all = await call('stats', { scope, id, ...days, kept, by, ...(only && { only }) })
+    const counted = all.map((stats) => stats.totals).reduce(addCounts, noCounts())
+    const isNamed = country === undefined || counted[1]! >= NAMED_COUNTRY
+    const totals = isNamed ? counted : noCounts()
     // A resource that was deleted keeps its sums, and the objects have only those of the organization.
     if (totals.every((count) => count === 0) && !(await call('has', { scope, id })).includes(true))
       await checkResource(context, scope, id)
     const rowsOf = (rows: Stats['rows']) =>
       by === 'day' ? rows.map(([span, counts]): [string, Counts] => [keyOfSpan(span, kept), counts]) : rows
-    const sums = merged(all.map(({ rows }) => rowsOf(rows)))
+    const sums = merged(isNamed ? all.map(({ rows }) => rowsOf(rows)) : [])
     const rows =
       by === 'day'
         ? keysOf(days, kept).map((key): [string, Counts] => [key, sums.get(key) ?? []])
@@ -143,9 +159,10 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
       by,
       totals: toResponse(totals),
       rows: rows.map(([key, counts]) => ({ key, ...toResponse(counts) })),
-      ...(scope === 'organization' && {
-        refused: [...refused].toSorted(([, a], [, b]) => b - a).map(([reason, reports]) => ({ reason, reports })),
-      }),
+      ...(scope === 'organization' &&
+        !only && {
+          refused: [...refused].toSorted(([, a], [, b]) => b - a).map(([reason, reports]) => ({ reason, reports })),
+        }),
     }
   },
 

@@ -119,6 +119,23 @@ it('a day of a resource has 100 sources at most, those of links to files and tho
   })
 })
 
+it('the sums of one source are those of its row and of the memory', async () => {
+  await inObject((sql) => {
+    const sums = new Sums(sql)
+    const hear = (source: string) => sums.add(aVisit([[0, 40]], { source }))
+    hear('a.example')
+    hear('b.example')
+    sums.fold()
+    hear('a.example')
+    const only = (text: string) =>
+      sums.stats({ scope: 'track', id: PLACE.track, ...RANGE, by: 'day', only: { kind: 'source', text } })
+    const twice = [2, 2, 800, 0, 0, 0, 0]
+    expect(only('a.example')).toMatchObject({ totals: twice, rows: [[String(FIRST), twice]] })
+    expect(only('b.example').totals.slice(0, 2)).toEqual([1, 1])
+    expect(only('toString').totals.slice(0, 2)).toEqual([0, 0])
+  })
+})
+
 it('a row with too many details keeps the sources with the most visits, and all totals', async () => {
   const track = (number: number) => uuid(1, number * 1000)
   // JavaScript orders names that are whole numbers first.

@@ -3,12 +3,11 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import worker from '../../../src/index.ts'
-import { listeningObject } from '../../../src/listening/call_object.ts'
 import { namedRows } from '../../../src/resources/play/stats.ts'
 import { randomFrom } from '../../support/random.ts'
-import { aCollection, aPlaylist, call, DAY, expectError, HOUR, ok, query, UNKNOWN_ID } from '../support/api.ts'
+import { aCollection, aPlaylist, call, DAY, expectError, ok, query, UNKNOWN_ID } from '../support/api.ts'
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
-import { heardReport } from '../support/heard.ts'
+import { hearVisit, type HeardVisit } from '../support/heard_visit.ts'
 import { tenth } from '../support/listening_recount.ts'
 import { aShare } from '../support/share_visitor.ts'
 
@@ -101,28 +100,8 @@ it('statistics of an unknown resource, and of another organization, return 404',
   expect((await call('GET', `/v1/stats/album/${collection_id}`, { key })).status).toBe(400)
 })
 
-interface Visit {
-  track?: string
-  ranges?: [number, number][]
-  country?: string | null
-  source?: string
-  scope?: 'collection' | 'playlist'
-  id?: string
-  share?: string | null
-  shard?: number
-}
-
-/** Sends the report of a new visit, as `POST /v1/heard/{token}` does. */
-function hear({ track = track_id, ranges = [[0, 40]], country = null, source, shard = 0, ...via }: Visit = {}) {
-  const report = heardReport(track, { age: 300, listens: [{ track, ranges }], ...(source !== undefined && { source }) })
-  const { scope = 'collection', id = collection_id, share = null } = via
-  const session = { id: crypto.randomUUID(), created_at: Date.now() - HOUR, via: { scope, id, share } }
-  return listeningObject(
-    env,
-    organization_id,
-    shard,
-  )('heard', { organization_id, shard, shards: 1, report, session, country, client: '' })
-}
+type Visit = Partial<HeardVisit>
+const hear = (visit: Visit = {}) => hearVisit(organization_id, { track: track_id, id: collection_id, ...visit })
 const repeat = (times: number, visit: Visit) => Promise.all(Array.from({ length: times }, () => hear(visit)))
 
 describe('statistics', () => {
@@ -171,6 +150,28 @@ describe('statistics', () => {
       ['JP', 5],
       [null, 4],
     ])
+  })
+
+  it('of one country or one source have its counts by day, of a country from five visits on', async () => {
+    await repeat(4, { country: 'JP', source: 'a.example' })
+    await repeat(5, { country: 'DE', source: 'a.example' })
+    await repeat(2, { source: 'constructor' })
+    const path = `/v1/stats/organization/${organization_id}`
+    const days = async (filter: string) => {
+      const { totals, rows, refused } = await get(`${path}?${filter}`)
+      return [totals.visits, rows.length, rows.at(-1).visits, refused]
+    }
+    for (const [filter, visits] of Object.entries({ DE: 5, JP: 0 }))
+      expect(await days(`country=${filter}`)).toEqual([visits, 30, visits, undefined])
+    for (const [filter, visits] of Object.entries({ 'a.example': 9, constructor: 2, toString: 0 }))
+      expect(await days(`source=${filter}`)).toEqual([visits, 30, visits, undefined])
+    for (const filter of [
+      'country=DE&by=source',
+      'source=a.example&by=country',
+      'country=DE&source=a.example',
+      'country=de',
+    ])
+      await expectError(400, 'invalid_request', 'GET', `${path}?${filter}`, { key })
   })
 
   it('name the 100 sources with the most plays, and those of links to files, which have none', () => {

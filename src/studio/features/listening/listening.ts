@@ -1,6 +1,7 @@
 import { ID } from '../../base/route.ts'
 import { localeOf, t, text } from '../../base/text.ts'
 import type { ResourceScope } from '../../data/title.ts'
+import type { Bar } from '../../ui/charts/series.ts'
 
 /** The texts and the selection of the page Listening. */
 
@@ -16,6 +17,15 @@ export const SELECTIONS: Record<ResourceScope, string> = {
 export const filterOf = ({ scope = '', id = '' }: Readonly<Record<string, string>>) =>
   Object.hasOwn(SELECTIONS, scope) && ID.test(id) ? { scope: scope as ResourceScope, id } : null
 
+/** Returns the country or the source in an address, of which only the first is used. */
+export function placeOf({ country = '', source = '' }: Readonly<Record<string, string>>): {
+  country?: string
+  source?: string
+} {
+  if (/^[A-Z][A-Z\d]$/.test(country)) return { country }
+  return source ? { source } : {}
+}
+
 /** A row of statistics by country or source. */
 interface Row {
   key: string | null
@@ -26,13 +36,13 @@ interface Row {
  * Returns the parts of all plays, the largest first. Those after the first `count`, and those without a key, are added up in the last part, whose name is
  * `rest`.
  */
-export function partsOf(rows: readonly Row[], nameOf: (key: string) => string, rest: string, count = 8) {
+export function partsOf(rows: readonly Row[], nameOf: (key: string) => string, rest: string, count = 8): Bar[] {
   const heard = rows.filter(({ plays }) => plays > 0).toSorted((a, b) => b.plays - a.plays)
   const named = heard.filter(({ key }) => key !== null)
-  const parts = named.slice(0, count).map(({ key, plays }) => ({ name: nameOf(key!), value: plays }))
+  const parts: Bar[] = named.slice(0, count).map(({ key, plays }) => ({ key, name: nameOf(key!), value: plays }))
   const others = [...named.slice(count), ...heard.filter(({ key }) => key === null)]
   const value = others.reduce((sum, { plays }) => sum + plays, 0)
-  return value > 0 ? [...parts, { name: rest, value }] : parts
+  return value > 0 ? [...parts, { key: null, name: rest, value }] : parts
 }
 
 /** Returns the name of a country, or its code if the browser does not know it. */

@@ -1,113 +1,167 @@
 import { MAX_PAGE } from '../../../contract/facts.ts'
 import type { StatsScope } from '../../base/api.ts'
-import { hours, listText, number, percent } from '../../base/format.ts'
+import { number } from '../../base/format.ts'
 import { href, type PageProperties, setQuery } from '../../base/route.ts'
-import { t, text, tn } from '../../base/text.ts'
+import { t } from '../../base/text.ts'
 import { useConnection } from '../../data/connection.ts'
 import { useOrganization } from '../../data/organization.ts'
-import { type Stats, type StatsOf, useStats } from '../../data/stats.ts'
+import type { Query } from '../../data/query.ts'
+import { type Stats, STATS_COUNTS, useComparedStats, useStats } from '../../data/stats.ts'
+import { metricOf } from '../../data/stats_charts.ts'
 import { type ResourceScope, useResourceTitle } from '../../data/title.ts'
-import { firstDay, isMonth, monthsOf, rangeOf, RANGES, shortDay, spanSize, spansOf } from '../../ui/charts/days.ts'
-import { Figure, FigureRow } from '../../ui/charts/figure_row.tsx'
-import { PartsBar } from '../../ui/charts/parts_bar.tsx'
-import { TimeChart } from '../../ui/charts/time_chart.tsx'
-import { Chips } from '../../ui/controls/chips.tsx'
+import { BarRows } from '../../ui/charts/bar_rows.tsx'
+import { sumOf } from '../../ui/charts/days.ts'
+import { type Period, periodOf } from '../../ui/charts/period.ts'
+import { PeriodField } from '../../ui/charts/period_field.tsx'
+import { Icon } from '../../ui/controls/icon.tsx'
 import { Menu } from '../../ui/controls/menu.tsx'
-import { Empty, Loading, NotLoaded, Problem } from '../../ui/page/states.tsx'
+import { Loading, NotLoaded, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { downloadCsv } from './download_csv.ts'
-import { countryName, filterOf, partsOf, reasonText, SELECTIONS } from './listening.ts'
+import { countryName, filterOf, partsOf, placeOf, SELECTIONS } from './listening.ts'
+import { ListeningNotes } from './listening_notes.tsx'
+import { MetricCard } from './metric_card.tsx'
+import { MostPlayed } from './most_played.tsx'
+import { NothingHeard } from './nothing_heard.tsx'
 import { RoundedNote } from './rounded_note.tsx'
-import { TopTracks } from './top_tracks.tsx'
 
-/** The page Listening: the statistics of the organization, or of one resource. The address has the resource and the number of days. */
+/** Number of tracks in the list of the most played. */
+const TRACKS = 10
+
+/**
+ * The page Listening: the statistics of the organization, or of one resource. The address has the resource, the period, the number of the chart, and a country or
+ * a source.
+ */
 export function ListeningPage({ query }: PageProperties) {
   const filter = filterOf(query)
-  const days = rangeOf(query.days)
   useTitle(t('Listening'))
   // Without the key, the numbers of the previous resource would stay until those of the next are read.
-  return filter ? <Listening key={filter.id} of={filter} days={days} /> : <AllListening days={days} />
+  return filter ? <Listening key={filter.id} of={filter} query={query} /> : <AllListening query={query} />
 }
 
-function AllListening({ days }: { days: number }) {
+function AllListening({ query }: Pick<PageProperties, 'query'>) {
   const { answer, problem, reload } = useOrganization()
-  if (!answer) return <NotLoaded problem={problem} reload={reload} />
-  return <Listening of={{ scope: 'organization', id: answer.organization.id }} days={days} />
+  if (problem && !answer) return <NotLoaded problem={problem} reload={reload} />
+  return <Listening of={{ scope: 'organization', id: answer?.organization.id }} query={query} />
 }
 
-interface ListeningProperties {
-  of: { scope: StatsScope; id: string }
-  days: number
+interface ListeningProperties extends Pick<PageProperties, 'query'> {
+  of: { scope: StatsScope; id: string | undefined }
 }
 
-function Listening({ of: { scope, id }, days }: ListeningProperties) {
-  const of: StatsOf = { scope, id, days }
-  const { answer, problem, reload } = useStats(of)
-  if (!answer) return <NotLoaded problem={problem} reload={reload} />
-  const { totals, refused = [] } = answer
-  const isHeard = totals.visits > 0 || totals.plays > 0 || totals.seconds > 0 || totals.downloads > 0
+function Listening({ of: { scope, id }, query }: ListeningProperties) {
+  const period = periodOf(query)
+  const of = { scope, id, period }
+  const place = placeOf(query)
+  const isPlace = place.country !== undefined || place.source !== undefined
+  const stats = useComparedStats({ ...of, ...place })
+  const countries = useStats(of, 'country')
+  const sources = useStats(of, 'source')
+  const { answer, problem, reload } = stats
+  const isHeard = answer && STATS_COUNTS.some((name) => sumOf(answer.rows, name) > 0)
   const isAll = scope === 'organization'
-  const countries = (
-    <Parts of={of} by="country" title={t('Countries')} nameOf={countryName}>
-      {t('Countries with fewer than five visits are counted under Others.')}
-    </Parts>
-  )
+  const hasTracks = isAll || scope === 'collection'
   return (
     <>
       <div class="page-head">
         <div>
           <h1>{t('Listening')}</h1>
-          {!isAll && <Filter scope={scope} id={id} />}
+          {scope !== 'organization' && <Filter scope={scope} id={id!} />}
         </div>
-        {isHeard && <CsvMenu of={of} />}
+        {isHeard && id && <CsvMenu scope={scope} id={id} period={period} />}
+      </div>
+      <div class="listening-tools">
+        <PeriodField period={period} />
+        {place.country && <Place name={countryName(place.country)} />}
+        {place.source && <Place name={place.source} />}
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
-      <Chips
-        label={t('Days')}
-        value={String(days)}
-        options={RANGES.map((range) => [String(range), tn({ one: '{n} day', other: '{n} days' }, range)])}
-        onChange={(range) => setQuery({ days: range })}
-      />
-      {isHeard ? (
+      {!answer && !problem && <WaitingCard />}
+      {answer && !isHeard && id && <NothingHeard scope={scope} id={id} period={period} isPlace={isPlace} />}
+      {answer && isHeard && (
         <>
-          <Totals totals={totals} />
-          <Chart rows={answer.rows} />
+          <MetricCard stats={answer} current={metricOf(query.show)} />
           <RoundedNote answer={answer} />
-          <div class="two-parts">
-            {isAll ? <TopTracks days={days} /> : countries}
-            <div class="part listening-from">
-              {isAll && countries}
-              <Parts of={of} by="source" title={t('Sources')} nameOf={String}>
-                {t('The sites and apps in which the player was used.')}
-              </Parts>
-            </div>
+          <div class={hasTracks ? 'two-parts' : 'two-parts even'}>
+            {hasTracks && (
+              <MostPlayed
+                title={isPlace ? t('Most played tracks, from everywhere') : t('Most played tracks')}
+                period={period}
+                collection_id={isAll ? undefined : id}
+                count={TRACKS}
+                isCompared
+              />
+            )}
+            {hasTracks ? (
+              <div class="part listening-from">
+                <Countries stats={countries} chosen={place.country} />
+                <Sources stats={sources} chosen={place.source} />
+              </div>
+            ) : (
+              <>
+                <Countries stats={countries} chosen={place.country} />
+                <Sources stats={sources} chosen={place.source} />
+              </>
+            )}
           </div>
+          <ListeningNotes rows={answer.rows} refused={countries.answer?.refused ?? []} />
         </>
-      ) : (
-        <NothingHeard days={days} />
       )}
-      <Notes totals={totals} refused={refused} isHeard={isHeard} />
     </>
   )
 }
 
+/** The shape of the numbers and the chart until they are read. */
+const WaitingCard = () => (
+  <div class="metrics card">
+    <div class="metrics-wait" role="status">
+      <span class="visually-hidden">{t('Loading …')}</span>
+      {[0, 1, 2, 3].map((at) => (
+        <i key={at} />
+      ))}
+    </div>
+    <div class="chart-wait" aria-busy="true" />
+  </div>
+)
+
+/** The country or source to which the numbers are limited, which a click removes. */
+const Place = ({ name }: { name: string }) => (
+  <button
+    type="button"
+    class="place"
+    aria-label={t('Show everything instead of only {name}', { name })}
+    onClick={() => setQuery({ country: '', source: '' })}
+  >
+    <bdi>{name}</bdi>
+    <Icon name="close" />
+  </button>
+)
+
 /** The resource that is selected, and the link to everything. */
 function Filter({ scope, id }: { scope: ResourceScope; id: string }) {
-  const { answer } = useResourceTitle({ scope, id })
+  const title = useResourceTitle({ scope, id }).answer?.title
+  // The title has its own direction.
+  const [start, end] = t(SELECTIONS[scope], { title: '\0' }).split('\0')
   return (
     <p class="soft listening-filter">
-      <span>{answer?.title ? t(SELECTIONS[scope], { title: answer.title }) : '\u00a0'}</span>
+      <span>{title ? [start, <bdi key={id}>{title}</bdi>, end] : '\u00a0'}</span>
       <a href={href('listening')}>{t('Show everything')}</a>
     </p>
   )
 }
 
-function CsvMenu({ of }: { of: StatsOf }) {
+interface CsvProperties {
+  scope: StatsScope
+  id: string
+  period: Period
+}
+
+function CsvMenu({ scope, id, period: { from, to } }: CsvProperties) {
   const { api_key } = useConnection()
-  const { scope, id, days = 30 } = of
-  const from = firstDay(days)
+  const days = `from=${from}&to=${to}`
   const stats = (by: string) => () =>
-    downloadCsv(api_key, `/v1/stats/${scope}/${id}?from=${from}&by=${by}`, `listening-${by}-${from}.csv`)
+    downloadCsv(api_key, `/v1/stats/${scope}/${id}?${days}&by=${by}`, `listening-${by}-${from}.csv`)
+  const top = () => downloadCsv(api_key, `/v1/stats/top?${days}&limit=${MAX_PAGE}`, `listening-tracks-${from}.csv`)
   return (
     <Menu
       label={t('Download CSV')}
@@ -117,146 +171,55 @@ function CsvMenu({ of }: { of: StatsOf }) {
         { label: t('By day'), onSelect: stats('day') },
         { label: t('Countries'), onSelect: stats('country') },
         { label: t('Sources'), onSelect: stats('source') },
-        ...(scope === 'organization'
-          ? [
-              {
-                label: t('Most played tracks'),
-                onSelect: () =>
-                  downloadCsv(api_key, `/v1/stats/top?from=${from}&limit=${MAX_PAGE}`, `listening-tracks-${from}.csv`),
-              },
-            ]
-          : []),
-      ]}
-    />
-  )
-}
-
-const Totals = ({ totals: { plays, visits, seconds, completions } }: Pick<Stats, 'totals'>) => (
-  <FigureRow>
-    <Figure term={t('Plays')} value={number(plays)} />
-    <Figure term={t('Visits')} value={number(visits)} />
-    <Figure
-      term={t('Time heard')}
-      value={hours(seconds)}
-      exact={t('{n} seconds', { n: number(Math.round(seconds)) })}
-    />
-    <Figure
-      term={t('Completed (90 %)')}
-      value={number(completions)}
-      note={plays > 0 ? t('{share} of all plays', { share: percent(completions / plays) }) : ''}
-    />
-  </FigureRow>
-)
-
-/** The columns of the chart, all of which are counts. */
-const COUNTS = ['plays', 'visits', 'seconds', 'completions'] as const
-
-/** The texts of a chart by its spans. */
-const CHARTS = {
-  day: [text('Listening by day'), text('peak: {n} in a day')],
-  week: [text('Listening by week'), text('peak: {n} in a week')],
-  month: [text('Listening by month'), text('peak: {n} in a month')],
-} as const
-
-function Chart({ rows }: Pick<Stats, 'rows'>) {
-  const days = rows.map((row) => ({ ...row, date: row.key! }))
-  const isByMonth = isMonth(days[0]!.date)
-  const size = spanSize(days.length)
-  const spans = isByMonth ? monthsOf(days, COUNTS) : spansOf(days, COUNTS, size)
-  const [label, peak] = CHARTS[isByMonth ? 'month' : size === 1 ? 'day' : 'week']
-  const count = (name: (typeof COUNTS)[number], label: string, format: (value: number) => string) => {
-    const values = spans.map((span) => span[name])
-    return { label, summary: t(peak, { n: format(Math.max(...values)) }), values, format }
-  }
-  return (
-    <TimeChart
-      label={t(label)}
-      spans={spans.map((span) => span.text)}
-      first={isByMonth ? spans[0]!.text : shortDay(days[0]!.date)}
-      last={isByMonth ? spans.at(-1)!.text : shortDay(days.at(-1)!.date)}
-      series={[
-        count('plays', t('Plays'), number),
-        count('seconds', t('Time heard'), hours),
-        count('visits', t('Visits'), number),
-        count('completions', t('Completed (90 %)'), number),
+        ...(scope === 'organization' ? [{ label: t('Most played tracks'), onSelect: top }] : []),
       ]}
     />
   )
 }
 
 interface PartsProperties {
-  of: StatsOf
-  by: 'country' | 'source'
-  title: string
-  nameOf: (key: string) => string
-  /** A note below the bar. */
-  children: string
+  stats: Query<Stats>
+  /** The key of the row to which the page is limited. */
+  chosen: string | undefined
 }
 
-/** The plays by country or source, as parts of a bar. */
-function Parts({ of, by, title, nameOf, children }: PartsProperties) {
-  const { answer, problem, reload } = useStats(of, by)
-  const parts = partsOf(answer?.rows ?? [], nameOf, t('Others'))
+const Countries = ({ stats, chosen }: PartsProperties) => (
+  <Parts
+    {...{ stats, chosen }}
+    title={t('Countries')}
+    nameOf={countryName}
+    note={t('Countries with fewer than five visits are counted under Others.')}
+    onChoose={(country) => setQuery({ country, source: '' })}
+  />
+)
+
+const Sources = ({ stats, chosen }: PartsProperties) => (
+  <Parts
+    {...{ stats, chosen }}
+    title={t('Sources')}
+    nameOf={String}
+    note={t('The sites and apps in which the player was used.')}
+    onChoose={(source) => setQuery({ source, country: '' })}
+  />
+)
+
+interface TitledProperties extends PartsProperties {
+  title: string
+  nameOf: (key: string) => string
+  note: string
+  onChoose: (key: string) => void
+}
+
+/** The plays by country or source. A click limits the numbers and the chart of the page to one of them. */
+function Parts({ stats: { answer, problem, reload }, title, nameOf, note, chosen, onChoose }: TitledProperties) {
+  const bars = partsOf(answer?.rows ?? [], nameOf, t('Others'))
   return (
-    <section class="part">
+    <section class="part" aria-label={title}>
       <h2>{title}</h2>
       {problem && <Problem failure={problem} retry={reload} />}
       {!answer && !problem && <Loading rows={3} />}
-      {parts.length > 0 && <PartsBar label={title} parts={parts} format={number} />}
-      {answer && <p class="soft">{parts.length > 0 ? children : t('No plays yet.')}</p>}
+      {bars.length > 0 && <BarRows label={title} bars={bars} format={number} chosen={chosen} onChoose={onChoose} />}
+      {answer && <p class="part-note soft">{bars.length > 0 ? note : t('No plays yet.')}</p>}
     </section>
-  )
-}
-
-const CountingLink = () => (
-  <a href="/docs/counting" target="_blank" rel="noopener">
-    {t('How listening is counted')}
-  </a>
-)
-
-const NothingHeard = ({ days }: { days: number }) => (
-  <Empty
-    title={days === RANGES.at(-1) ? t('Nothing was heard in the last year') : t('Nothing was heard in this period')}
-    action={<CountingLink />}
-  >
-    {t(
-      'The players on your pages and on the pages of your links report the seconds that were actually heard. Seeking, pauses and muted playback do not count. No cookies are set, and listeners are not identified.',
-    )}
-  </Empty>
-)
-
-interface NotesProperties extends Pick<Stats, 'totals'> {
-  refused: NonNullable<Stats['refused']>
-  isHeard: boolean
-}
-
-/** The numbers that are not in the totals, and the reports that were not counted. */
-function Notes({ totals: { downloads, muted_seconds, fast_seconds }, refused, isHeard }: NotesProperties) {
-  const count = refused.reduce((sum, { reports }) => sum + reports, 0)
-  const facts = [
-    downloads > 0 && tn({ one: '{n} download', other: '{n} downloads' }, downloads),
-    muted_seconds > 0 && t('{time} played muted and does not count as time heard', { time: hours(muted_seconds) }),
-    fast_seconds > 0 && t('{time} of the time heard played faster than normal speed', { time: hours(fast_seconds) }),
-  ].filter((fact) => fact !== false)
-  return (
-    <div class="listening-notes soft">
-      {facts.length > 0 && <p>{facts.join(' · ')}</p>}
-      {count > 0 && (
-        <p>
-          {tn(
-            { one: '{n} report was not counted: {reasons}', other: '{n} reports were not counted: {reasons}' },
-            count,
-            {
-              reasons: listText(refused.map(({ reason, reports }) => `${reasonText(reason)} (${number(reports)})`)),
-            },
-          )}
-        </p>
-      )}
-      {isHeard && (
-        <p>
-          {t('Days are in UTC.')} <CountingLink />
-        </p>
-      )}
-    </div>
   )
 }

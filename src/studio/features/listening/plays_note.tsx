@@ -1,7 +1,6 @@
 import type { StatsScope } from '../../base/api.ts'
 import { href } from '../../base/route.ts'
-import { tn } from '../../base/text.ts'
-import { useStats } from '../../data/stats.ts'
+import { playsIn30Days, useStats } from '../../data/stats.ts'
 
 interface Properties {
   scope: StatsScope
@@ -25,7 +24,3 @@ export function PlaysNote({ scope, id, note }: Properties) {
     </>
   )
 }
-
-export const playsIn30Days = (plays: number) => tn({ one: '{n} play in 30 days', other: '{n} plays in 30 days' }, plays)
-export const visitsIn30Days = (visits: number) =>
-  tn({ one: '{n} visit in 30 days', other: '{n} visits in 30 days' }, visits)

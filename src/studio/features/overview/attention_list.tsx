@@ -2,19 +2,20 @@ import type { ComponentChildren } from 'preact'
 
 import { DAY } from '../../../contract/time.ts'
 import type { ShareLink } from '../../base/api.ts'
-import { bytes, date, explain, listText } from '../../base/format.ts'
+import { bytes, date, explain, listText, number } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
 import { failureText, t, tn } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
 import { nameOf, remedyFor } from '../../data/track_text.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Icon } from '../../ui/controls/icon.tsx'
 import { announce } from '../../ui/page/announce.ts'
-import { Loading, Problem } from '../../ui/page/states.tsx'
+import { Problem } from '../../ui/page/states.tsx'
 import { useTrackActions } from '../track_table/track_actions.ts'
 import { healthOf } from '../webhooks/webhook.ts'
 import { endingShares, isNear, keyQuotas, unusedKeys, unwellWebhooks } from './attention.ts'
-import { type FailedTrack, type Link, readAttention } from './overview_data.ts'
+import { type Attention, type FailedTrack, type Link, readAttention } from './overview_data.ts'
 
 /** Number of links that are shown, and the days by which the button extends one. */
 const LINKS = 5
@@ -25,17 +26,51 @@ interface Properties {
   quota: { used_bytes: number; max_bytes: number | null } | undefined
 }
 
-/** A list of things that need attention: quotas, webhooks, failed tracks, links that end soon, and unused keys. */
+/** The things that need attention, one line each: quotas, webhooks, failed tracks, links that end soon, and unused keys. */
 export function AttentionList({ quota }: Properties) {
   const client = useClient()
   const { answer, problem, reload } = useQuery({ key: ['attention'], load: () => readAttention(client) })
   if (problem) return <Problem failure={problem} retry={reload} />
-  if (!answer) return <Loading rows={2} />
-  const { failed, failed_count, webhooks, links, link_count, keys, key_count, events } = answer
+  if (!answer) return <div class="attention-wait" role="status" aria-busy="true" aria-label={t('Loading …')} />
+  const { failed_count, links, link_count, keys, key_count } = answer
+  const rows = rowsOf(answer, quota, () => void reload())
+  const isAll = link_count <= links.length && key_count <= keys.length
+  const note = !isAll && (
+    <p class="attention-note soft">
+      {t('Only the newest links and keys were checked, {n} of each.', { n: links.length })}
+    </p>
+  )
+  if (rows.length === 0) {
+    return (
+      <section class="attention-none soft" aria-label={t('Needs attention')}>
+        <Icon name="check" />
+        <p>{t('Nothing needs your attention.')}</p>
+        {note}
+      </section>
+    )
+  }
+  return (
+    <section aria-labelledby="attention-title">
+      <details class="attention-box" open>
+        <summary>
+          <Icon name="warning" />
+          <h2 id="attention-title">{t('Needs attention')}</h2>
+          <span class="attention-count">{number(rows.length + Math.max(0, failed_count - 1))}</span>
+        </summary>
+        <ul class="attention">{rows}</ul>
+        {note}
+      </details>
+    </section>
+  )
+}
+
+/** Returns the lines about everything that needs attention. */
+function rowsOf(attention: Attention, quota: Properties['quota'], onChange: () => void) {
+  const { failed_count, webhooks, links, keys, events } = attention
   const now = Date.now()
   const ending = endingShares(links, now)
   const unused = unusedKeys(keys, now)
-  const rows = [
+  return [
     quota && isNear(quota.used_bytes, quota.max_bytes) && (
       <Row key="quota" title={t('Storage limit')} action={<Go page="usage" label={t('Show the usage')} />}>
         {t('{used} of {limit} are used.', { used: bytes(quota.used_bytes), limit: bytes(quota.max_bytes!) })}
@@ -57,19 +92,8 @@ export function AttentionList({ quota }: Properties) {
         {t('Webhook: {state}', { state: healthOf(webhook) })}
       </Row>
     )),
-    ...failed.map((track) => <FailedRow key={track.id} track={track} onChange={() => void reload()} />),
-    failed_count > failed.length && (
-      <Row
-        key="failed"
-        title={tn({ one: '{n} more failed track', other: '{n} more failed tracks' }, failed_count - failed.length)}
-        action={
-          <a class="button small" href={href('library', 'tracks', '', { status: 'failed' })}>
-            {t('Show all')}
-          </a>
-        }
-      />
-    ),
-    ...ending.slice(0, LINKS).map((link) => <LinkRow key={link.id} link={link} onChange={() => void reload()} />),
+    failed_count > 0 && <Failed key="failed" {...attention} onChange={onChange} />,
+    ...ending.slice(0, LINKS).map((link) => <LinkRow key={link.id} link={link} onChange={onChange} />),
     ending.length > LINKS && (
       <Row
         key="links"
@@ -89,14 +113,36 @@ export function AttentionList({ quota }: Properties) {
       </Row>
     ),
   ].filter(Boolean)
-  const isAll = link_count <= links.length && key_count <= keys.length
+}
+
+type FailedProperties = Pick<Attention, 'failed' | 'failed_count'> & { onChange: () => void }
+
+/** The failed tracks: one as a line, and several as a line that opens. */
+function Failed({ failed, failed_count, onChange }: FailedProperties) {
+  const rows = failed.map((track) => <FailedRow key={track.id} track={track} onChange={onChange} />)
+  if (failed_count === 1) return <>{rows}</>
   return (
-    <>
-      {rows.length > 0 ? <ul class="attention">{rows}</ul> : <p class="soft">{t('Nothing needs your attention.')}</p>}
-      {!isAll && (
-        <p class="soft">{t('Only the newest links and keys were checked, {n} of each.', { n: links.length })}</p>
-      )}
-    </>
+    <li class="attention-group">
+      <details>
+        <summary class="name">{tn({ one: '{n} track failed', other: '{n} tracks failed' }, failed_count)}</summary>
+        <ul>
+          {rows}
+          {failed_count > failed.length && (
+            <Row
+              title={tn(
+                { one: '{n} more failed track', other: '{n} more failed tracks' },
+                failed_count - failed.length,
+              )}
+              action={
+                <a class="button small" href={href('library', 'tracks', '', { status: 'failed' })}>
+                  {t('Show all')}
+                </a>
+              }
+            />
+          )}
+        </ul>
+      </details>
+    </li>
   )
 }
 
@@ -109,9 +155,9 @@ interface RowProperties {
 
 const Row = ({ title, action, children, picture }: RowProperties) => (
   <li>
-    {picture && <img src={picture} alt="" width="40" height="40" loading="lazy" />}
+    {picture && <img src={picture} alt="" width="28" height="28" loading="lazy" />}
     <div class="attention-text">
-      <span class="name">{title}</span>
+      <bdi class="name">{title}</bdi>
       {children && <span class="soft">{children}</span>}
     </div>
     <div class="actions">{action}</div>

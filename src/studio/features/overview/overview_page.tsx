@@ -1,64 +1,99 @@
 import { bytes, exactBytes, hours, leftToRight, number, plural } from '../../base/format.ts'
-import { href } from '../../base/route.ts'
-import { t } from '../../base/text.ts'
+import { href, type PageProperties } from '../../base/route.ts'
+import { t, tn } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useOrganization } from '../../data/organization.ts'
 import { type Query, useQuery } from '../../data/query.ts'
-import { type Stats, useStats } from '../../data/stats.ts'
-import { shortDay, spansOf, sumOf } from '../../ui/charts/days.ts'
+import { type ComparedStats, useComparedStats } from '../../data/stats.ts'
+import { chartOf, datesOf, metricTab, nameOfBefore } from '../../data/stats_charts.ts'
+import { type ComparedUsage, useComparedUsage } from '../../data/usage.ts'
+import { sumOf } from '../../ui/charts/days.ts'
+import { Difference } from '../../ui/charts/difference.tsx'
 import { Figure, FigureRow } from '../../ui/charts/figure_row.tsx'
-import { PartsBar } from '../../ui/charts/parts_bar.tsx'
-import { TimeChart } from '../../ui/charts/time_chart.tsx'
+import { Legend, TimeChart } from '../../ui/charts/lazy_chart.tsx'
+import { daysOf, lastDays, periodOf } from '../../ui/charts/period.ts'
+import { PeriodField } from '../../ui/charts/period_field.tsx'
+import { lazyPage } from '../../ui/page/lazy_page.tsx'
 import { Loading, NotLoaded, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { CoverCard } from '../library/cover_card.tsx'
-import { COUNTS, type UsageDay } from '../usage/days.ts'
-import { storageParts, type Usage } from '../usage/storage.ts'
+import { MostPlayed } from '../listening/most_played.tsx'
+import { storageParts } from '../usage/storage.ts'
 import { AttentionList } from './attention_list.tsx'
 import { FirstRun } from './first_run.tsx'
 import { readRecent, type RecentCollections } from './overview_data.ts'
 
-/** Number of variants that the list names. The others are added up. */
-const PARTS = 5
+const NothingHeard = lazyPage(async () => (await import('../listening/nothing_heard.tsx')).NothingHeard)
 
-/** The start page: figures and activity of the last 30 days, things that need attention, and the newest collections. */
-export function OverviewPage() {
+/** Number of variants that the bar of the storage shows. The others are added up. */
+const PARTS = 4
+/** Number of tracks of the last week that are listed. */
+const TRACKS = 5
+
+/** The start page: figures of a period, things that need attention, the plays, and the newest collections. */
+export function OverviewPage({ query }: PageProperties) {
   const client = useClient()
-  const usage = useQuery({ key: ['/v1/usage'], load: () => client.get('/v1/usage') })
+  const period = periodOf(query)
+  const usage = useComparedUsage(period)
   const organization = useOrganization()
-  const stats = useStats({ scope: 'organization', id: organization.answer?.organization.id })
+  const id = organization.answer?.organization.id
+  const stats = useComparedStats({ scope: 'organization', id, period })
   const unread = organization.problem ? organization : stats
   const recent = useQuery({ key: ['recent collections'], load: () => readRecent(client) })
   useTitle(t('Overview'))
   if (!usage.answer) return <NotLoaded problem={usage.problem} reload={usage.reload} />
-  const { usage: all, quota } = usage.answer
+  const { tracks } = usage.answer.usage
   // Until the collections are read, it is not known whether there is any content.
-  if (all.tracks === 0 && !recent.answer && !recent.problem)
-    return <NotLoaded problem={undefined} reload={usage.reload} />
-  const isEmpty = all.tracks === 0 && recent.answer?.count === 0
+  if (tracks === 0 && !recent.answer && !recent.problem) return <NotLoaded problem={undefined} reload={usage.reload} />
+  if (tracks === 0 && recent.answer?.count === 0) {
+    return (
+      <>
+        <h1>{t('Overview')}</h1>
+        <FirstRun />
+      </>
+    )
+  }
+  const isHeard = !stats.answer || sumOf(stats.answer.rows, 'visits') > 0
   return (
     <>
-      <h1>{t('Overview')}</h1>
-      {isEmpty ? (
-        <FirstRun />
+      <div class="page-head overview-head">
+        <h1>{t('Overview')}</h1>
+        <PeriodField period={period} />
+      </div>
+      {unread.problem && <Problem failure={unread.problem} retry={unread.reload} />}
+      <Figures usage={usage.answer} stats={stats.answer} />
+      <AttentionList quota={usage.answer.quota} />
+      {isHeard || !id ? (
+        <div class="two-parts">
+          <Plays stats={stats.answer} />
+          <MostPlayed title={t('Most played this week')} period={lastDays(7)} count={TRACKS} />
+        </div>
       ) : (
-        <>
-          {unread.problem && <Problem failure={unread.problem} retry={unread.reload} />}
-          <Figures usage={all} stats={stats.answer} />
-          <div class="two-parts">
-            <ActivityChart days={all.days} stats={stats.answer} />
-            <Storage usage={all} />
-          </div>
-          <section class="part" aria-labelledby="attention-title">
-            <h2 id="attention-title">{t('Needs attention')}</h2>
-            <AttentionList quota={quota} />
-          </section>
-          <Recent recent={recent} />
-        </>
+        <NothingHeard scope="organization" id={id} period={period} isPlace={false} />
       )}
+      <Recent recent={recent} />
     </>
   )
 }
+
+interface StatsProperties {
+  /** Undefined until it is read. */
+  stats: ComparedStats | undefined
+}
+
+const Plays = ({ stats }: StatsProperties) => (
+  <section class="part" aria-labelledby="plays-title">
+    <div class="section-head">
+      <h2 id="plays-title">{t('Plays')}</h2>
+      {stats && (
+        <div class="chart-head">
+          <Legend label={datesOf(stats)} before={stats.before ? nameOfBefore(stats) : undefined} />
+        </div>
+      )}
+    </div>
+    {stats ? <TimeChart {...chartOf('plays', stats)} /> : <div class="chart-wait" aria-busy="true" />}
+  </section>
+)
 
 function Recent({ recent: { answer, problem, reload } }: { recent: Query<RecentCollections> }) {
   return (
@@ -68,7 +103,7 @@ function Recent({ recent: { answer, problem, reload } }: { recent: Query<RecentC
         <a href={href('library')}>{t('All collections')}</a>
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
-      {!answer && !problem && <Loading kind="cards" rows={8} />}
+      {!answer && !problem && <Loading kind="cards" rows={6} />}
       <ul class="recent">
         {answer?.collections.map(({ id, title, artwork, counts, player_subtitle }) => (
           <CoverCard
@@ -85,35 +120,40 @@ function Recent({ recent: { answer, problem, reload } }: { recent: Query<RecentC
 }
 
 /** Returns a difference as `+12` or `−3`. */
-const changeOf = (difference: number, format: (value: number) => string) =>
+const changeOf = (difference: number, days: number, format: (value: number) => string) =>
   difference === 0
-    ? t('no change in 30 days')
-    : t('{change} in 30 days', {
+    ? tn({ one: 'no change in {n} day', other: 'no change in {n} days' }, days)
+    : tn({ one: '{change} in {n} day', other: '{change} in {n} days' }, days, {
         change: `${leftToRight()}${difference > 0 ? '+' : '−'}${format(Math.abs(difference))}`,
       })
 
-interface StatsProperties {
-  /** Undefined until it is read. */
-  stats: Stats | undefined
-}
-
-function Figures({ usage, stats }: StatsProperties & { usage: Usage }) {
+function Figures({ usage: { usage, period }, stats }: StatsProperties & { usage: ComparedUsage }) {
   const { days } = usage
-  const levelsOf = (name: 'tracks' | 'duration' | 'bytes') => days.map((day) => day[name])
+  const levelsOf = (name: 'tracks' | 'duration') => days.map((day) => day[name])
   const grown = (name: 'tracks' | 'duration' | 'bytes', format: (value: number) => string) =>
-    changeOf(days.at(-1)![name] - days[0]![name], format)
+    changeOf(days.at(-1)![name] - days[0]![name], daysOf(period), format)
+  const plays = stats && metricTab('plays', stats)
   return (
     <FigureRow>
+      <Figure
+        term={t('Plays')}
+        value={plays ? plays.value : '–'}
+        // Until the statistics are read, the figure has the same height.
+        note={plays ? plays.compared && <Difference of={plays.compared} /> : '\u00a0'}
+        line={plays?.line ?? []}
+        href={href('listening')}
+      />
       <Figure
         term={t('Tracks')}
         value={number(usage.tracks)}
         note={grown('tracks', number)}
         line={levelsOf('tracks')}
+        href={href('library', 'tracks')}
       />
       <Figure
         term={t('Length')}
         value={hours(usage.duration)}
-        exact={t('{n} seconds', { n: number(Math.round(usage.duration)) })}
+        exact={tn({ one: '{n} second', other: '{n} seconds' }, Math.round(usage.duration))}
         note={grown('duration', hours)}
         line={levelsOf('duration')}
       />
@@ -122,67 +162,14 @@ function Figures({ usage, stats }: StatsProperties & { usage: Usage }) {
         value={bytes(usage.bytes.total)}
         exact={exactBytes(usage.bytes.total)}
         note={grown('bytes', bytes)}
-        line={levelsOf('bytes')}
-      />
-      <Figure
-        term={t('Plays')}
-        value={stats ? number(stats.totals.plays) : '–'}
-        // Until the statistics are read, the figure has the same height.
-        note={stats ? t('{time} heard in 30 days', { time: hours(stats.totals.seconds) }) : '\u00a0'}
-        line={stats ? stats.rows.map(({ plays }) => plays) : []}
-        href={href('listening')}
-      />
+        href={href('usage')}
+      >
+        <span class="stored-bar" aria-hidden="true">
+          {storageParts(usage, PARTS).map(({ name, value }) => (
+            <i key={name} title={`${name}: ${bytes(value)}`} style={{ flexGrow: value }} />
+          ))}
+        </span>
+      </Figure>
     </FigureRow>
-  )
-}
-
-function ActivityChart({ days, stats }: StatsProperties & { days: readonly UsageDay[] }) {
-  const spans = spansOf(days, COUNTS)
-  const heardOn = new Map(stats?.rows.map((row) => [row.key, row]))
-  const heard = (name: 'plays' | 'seconds', label: string, format: (value: number) => string) => ({
-    label,
-    summary: stats ? t('{n} in 30 days', { n: format(stats.totals[name]) }) : '–',
-    values: stats ? days.map(({ date }) => heardOn.get(date)?.[name] ?? 0) : [],
-    format,
-  })
-  return (
-    <TimeChart
-      label={t('Activity by day')}
-      spans={spans.map(({ text }) => text)}
-      first={shortDay(days[0]!.date)}
-      last={shortDay(days.at(-1)!.date)}
-      series={[
-        heard('plays', t('Plays'), number),
-        heard('seconds', t('Time heard'), hours),
-        {
-          label: t('Play sessions'),
-          summary: t('{n} in 30 days, counted up to 70 minutes after they end', { n: number(sumOf(days, 'sessions')) }),
-          values: spans.map(({ sessions }) => sessions),
-          format: number,
-        },
-        {
-          label: t('Uploads'),
-          summary: t('{n} in 30 days', { n: number(sumOf(days, 'uploads')) }),
-          values: spans.map(({ uploads }) => uploads),
-          format: number,
-        },
-      ]}
-    />
-  )
-}
-
-function Storage({ usage }: { usage: Usage }) {
-  return (
-    <section class="part" aria-labelledby="storage-title">
-      <div class="section-head">
-        <h2 id="storage-title">{t('Storage')}</h2>
-        <a href={href('usage')}>{t('Usage')}</a>
-      </div>
-      {usage.bytes.total > 0 ? (
-        <PartsBar label={t('Storage by variant')} parts={storageParts(usage, PARTS)} format={bytes} />
-      ) : (
-        <p class="soft">{t('Nothing is stored yet.')}</p>
-      )}
-    </section>
   )
 }

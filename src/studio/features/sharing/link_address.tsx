@@ -3,10 +3,9 @@ import { useState } from 'preact/hooks'
 
 import { date } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
-import { useStats } from '../../data/stats.ts'
+import { playsIn30Days, useStats, visitsIn30Days } from '../../data/stats.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Message } from '../../ui/page/states.tsx'
-import { playsIn30Days, visitsIn30Days } from '../listening/plays_note.tsx'
 import { hasEnded, stateOf } from './link.ts'
 import type { EditedLink } from './use_link.ts'
 

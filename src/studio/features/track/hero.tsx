@@ -91,7 +91,7 @@ export function Hero({ track, view, chapters }: Properties) {
 const Elapsed = ({ duration }: { duration: number }) => <>{formatClock(useStore(position) * duration)}</>
 
 /** Returns the chapters with their ends, and a part before the first chapter if it does not start at 0. */
-function sectionsOf(chapters: readonly Mark[], duration: number): Section[] {
+export function sectionsOf(chapters: readonly Mark[], duration: number): Section[] {
   if (chapters.length === 0) return []
   const first = chapters[0]!.start > SHORTEST ? [{ start: 0, title: '' }] : []
   return [...first, ...chapters].map(({ start, title }, at, all) => ({

@@ -161,10 +161,11 @@ interface SoundProperties extends Pick<Properties, 'track' | 'onChange'> {
 /** The waveform of a track, and its chapters, which the waveform shows while they are edited. */
 function Sound({ track, view, onChange }: SoundProperties) {
   const editing = useChapters(track, onChange)
+  const chapters = marksOf(chaptersFrom(editing.rows), track.duration)
   return (
     <>
-      <Hero track={track} view={view} chapters={marksOf(chaptersFrom(editing.rows), track.duration)} />
-      <Retention track={track} />
+      <Hero track={track} view={view} chapters={chapters} />
+      <Retention track={track} chapters={chapters} />
       <Chapters track={track} editing={editing} />
     </>
   )

@@ -1,13 +1,4 @@
-/** A day of `GET /v1/usage`. */
-export interface UsageDay {
-  date: string
-  uploads: number
-  upload_bytes: number
-  sessions: number
-  tracks: number
-  duration: number
-  bytes: number
-}
+import type { UsageDay } from '../../data/usage.ts'
 
 /** The numbers of a day that are counts. The others are levels. */
 export const COUNTS = ['uploads', 'upload_bytes', 'sessions'] as const

@@ -1,17 +1,8 @@
 import { t } from '../../base/text.ts'
-import type { UsageDay } from './days.ts'
-
-/** The part of `GET /v1/usage` that the studio shows. */
-export interface Usage {
-  tracks: number
-  duration: number
-  bytes: { total: number; original: number }
-  variants: readonly { variant: string; bytes: number; files: number }[]
-  days: readonly UsageDay[]
-}
+import type { Usage } from '../../data/usage.ts'
 
 /** Returns the stored bytes of the uploaded files and of each variant, the largest first. Those after the first `count` are added up. */
-export function storageParts({ bytes, tracks, variants }: Usage, count = Infinity) {
+export function storageParts({ bytes, tracks, variants }: Omit<Usage, 'days'>, count = Infinity) {
   const parts = [
     { name: t('Uploaded files'), value: bytes.original, files: tracks },
     ...variants.map(({ variant, bytes: value, files }) => ({ name: variant, value, files })),

@@ -1,21 +1,5 @@
 import { t } from '../../base/text.ts'
-
-export interface Series {
-  label: string
-  /** The text that sums up all values. */
-  summary: string
-  /** One number for each span of time; none until they are read. */
-  values: readonly number[]
-  format: (value: number) => string
-  /** Whether the values are a level, which is drawn as an area, and not counts, which are drawn as bars. */
-  isLevel?: boolean
-}
-
-/** Returns the value of a series in a span, as text. */
-export function valueText({ values, format }: Series, span: number): string {
-  const value = values[span]
-  return value === undefined ? '–' : format(value)
-}
+import { type Series, valueText } from './series.ts'
 
 interface Properties {
   label: string

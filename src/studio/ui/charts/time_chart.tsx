@@ -1,162 +1,136 @@
-import { useState } from 'preact/hooks'
-
-import { listText, number } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
-import { ChartTable, type Series, valueText } from './chart_table.tsx'
-
-interface Properties {
-  label: string
-  /** The long name of each span, and the names below the chart of the first and the last. */
-  spans: readonly string[]
-  first: string
-  last: string
-  series: readonly Series[]
-  /** The name of a span in the table. */
-  head?: string
-  /** The number of spans in the width of the chart, if the last span is shorter than the others. */
-  width?: number
-  /** Spans that the first series marks with numbers from 1. */
-  marks?: readonly number[]
-}
+import { useUniqueId } from '../controls/id.ts'
+import { dateTicks, valueTicks } from './axis.ts'
+import { ChartFrame, ChartTip } from './chart_frame.tsx'
+import { isWeekend } from './days.ts'
+import { type ChartProperties, valueText } from './series.ts'
+import { useCursor } from './use_cursor.ts'
 
 const HEIGHT = 100
-const GAP = 0.2
-/** A bar that is not zero has at least this height. */
-const LEAST = 1.5
+/** More days have no shaded weekends. */
+const MOST_DAYS = 100
 
-/** Returns a week of days, or a twentieth of more spans. */
-const pageOf = (count: number) => Math.max(7, Math.round(count / 20))
-
-const STEPS: Record<string, (at: number, count: number) => number> = {
-  ArrowLeft: (at) => at - 1,
-  ArrowRight: (at) => at + 1,
-  PageUp: (at, count) => at - pageOf(count),
-  PageDown: (at, count) => at + pageOf(count),
-  Home: () => 0,
-  End: (_, count) => count - 1,
-}
-
-/**
- * Charts of several series over the same spans of time, one below the other. The pointer, a finger or the arrow keys choose a span, whose exact values
- * are shown. A table has the same numbers, of at most 100 spans (docs/decisions/0025).
- */
-export function TimeChart(properties: Properties) {
-  const { label, spans, first, last, series, head = t('Date'), width: inWidth = spans.length, marks = [] } = properties
-  const [chosen, choose] = useState<number | null>(null)
-  const count = spans.length
-  const at = chosen === null ? null : Math.max(0, Math.min(count - 1, chosen))
-  const shown = at ?? count - 1
-  const place = Math.min(100, ((shown + 0.5) / inWidth) * 100)
-  const values = series.map((one) => `${one.label}: ${valueText(one, shown)}`)
-
-  function point(event: PointerEvent & { currentTarget: HTMLElement }) {
-    const { left, width } = event.currentTarget.getBoundingClientRect()
-    choose(Math.floor(((event.clientX - left) / width) * inWidth))
-  }
-  function press(event: KeyboardEvent) {
-    if (event.key === 'Escape') return choose(null)
-    const step = STEPS[event.key]
-    if (!step) return
-    event.preventDefault()
-    choose(Math.max(0, Math.min(count - 1, step(shown, count))))
-  }
+/** A chart of one series, and of the same series in the period before (docs/decisions/0025, 0131). */
+export default function TimeChart({ label, spans, size, isOpen, series, before, table }: ChartProperties) {
+  const last = spans.length - 1
+  const width = Math.max(1, last)
+  const cursor = useCursor(spans.length, (fraction) => Math.round(fraction * width))
+  const most = Math.max(0, ...series.values, ...(before?.values ?? []))
+  const ticks = valueTicks(most, series.unitOf?.(most))
+  const top = ticks.at(-1)!
+  const percentOf = (span: number) => (last === 0 ? 50 : (span / width) * 100)
+  const dates = spans.map(({ date }) => date)
+  const shown = [series, ...(before ? [before] : [])]
+  const remark = isOpen && cursor.current === last ? t('until now') : ''
+  const format = series.axisFormat ?? series.format
   return (
     <figure class="time-chart">
-      <div
-        class="chart-plots"
-        // Time runs from left to right in all languages.
-        dir="ltr"
-        role="slider"
-        tabIndex={0}
-        aria-label={label}
-        aria-valuemin={1}
-        aria-valuemax={count}
-        aria-valuenow={shown + 1}
-        aria-valuetext={listText([spans[shown]!, ...values])}
-        onPointerDown={point}
-        onPointerMove={point}
-        onPointerLeave={(event) => event.pointerType === 'mouse' && choose(null)}
-        onKeyDown={press}
-        onFocus={() => choose((before) => before ?? count - 1)}
-        onBlur={() => choose(null)}
+      <ChartFrame
+        label={label}
+        head={t('Date')}
+        spans={spans.map(({ text }) => text)}
+        series={shown}
+        table={table}
+        cursor={cursor}
+        remark={remark}
+        lines={ticks.map((tick) => ({ at: (tick / top) * 100, text: format(tick) }))}
+        dates={dateTicks(dates, size, isOpen).map(({ at, text }) => ({ at: percentOf(at), text }))}
+        shades={size === 1 && last > 0 && last < MOST_DAYS && <Weekends dates={dates} percentOf={percentOf} />}
       >
-        {series.map((one, index) => (
-          <Plot key={one.label} series={one} at={at} width={inWidth} marks={index === 0 ? marks : []} />
-        ))}
-        {at !== null && (
-          <div
-            class="chart-tip"
-            dir="auto"
-            aria-hidden="true"
-            // At both ends of the chart, it stays inside.
-            style={{ left: `${place}%`, translate: `-${place}%` }}
-          >
-            <strong>{spans[at]}</strong>
-            {series.map((one) => (
-              <span key={one.label}>
-                {one.label} <b>{valueText(one, at)}</b>
-              </span>
+        <Lines values={series.values} before={before?.values} top={top} isOpen={isOpen} />
+        {isOpen && <Dot at={percentOf(last)} value={series.values[last]} top={top} kind="open" />}
+        {cursor.at !== null && (
+          <>
+            <i class="chart-cursor" style={{ left: `${percentOf(cursor.at)}%` }} />
+            {shown.map(({ values }, index) => (
+              <Dot
+                key={index}
+                at={percentOf(cursor.at!)}
+                value={values[cursor.at!]}
+                top={top}
+                kind={index > 0 ? 'before' : ''}
+              />
             ))}
-          </div>
+            <ChartTip
+              place={percentOf(cursor.at)}
+              name={spans[cursor.at]!.text}
+              remark={remark}
+              rows={shown.map((one, index) => ({
+                name: index > 0 ? (before?.spans[cursor.at!] ?? '') : one.label,
+                value: valueText(one, cursor.at!),
+                swatch: index > 0 ? 'before' : '',
+              }))}
+            />
+          </>
         )}
-      </div>
-      <p class="chart-ends soft" dir="ltr" aria-hidden="true">
-        <span>{first}</span>
-        <span>{last}</span>
-      </p>
-      <ChartTable label={label} head={head} spans={spans} series={series} />
+      </ChartFrame>
     </figure>
   )
 }
 
-interface PlotProperties {
-  series: Series
-  at: number | null
-  width: number
-  marks: readonly number[]
+interface DotProperties {
+  /** In percent of the width. */
+  at: number
+  value: number | undefined
+  top: number
+  kind: string
 }
 
-/** The bars or the area of one series. The browser stretches the drawing to its width. */
-function Plot({ series: { label, summary, values, format, isLevel }, at, width, marks }: PlotProperties) {
-  const most = Math.max(1, ...values)
-  const yOf = (value: number) => HEIGHT - (value === 0 ? 0 : Math.max(LEAST, (value / most) * HEIGHT))
-  const ys = values.map(yOf)
-  // The line reaches both ends of the chart.
-  const line = [`0,${ys[0]}`, ...ys.map((y, x) => `${x + 0.5},${y}`), `${width},${ys.at(-1)}`]
+const Dot = ({ at, value, top, kind }: DotProperties) =>
+  value === undefined ? null : (
+    <i class={`chart-dot ${kind}`} style={{ left: `${at}%`, bottom: `${(value / top) * 100}%` }} />
+  )
+
+interface WeekendProperties {
+  dates: readonly string[]
+  percentOf: (span: number) => number
+}
+
+const Weekends = ({ dates, percentOf }: WeekendProperties) => (
+  <>
+    {dates.map(
+      (date, at) =>
+        isWeekend(date) && (
+          <i
+            key={date}
+            class="chart-weekend"
+            style={{
+              left: `${Math.max(0, percentOf(at - 0.5))}%`,
+              right: `${100 - Math.min(100, percentOf(at + 0.5))}%`,
+            }}
+          />
+        ),
+    )}
+  </>
+)
+
+interface LinesProperties {
+  values: readonly number[]
+  before: readonly number[] | undefined
+  top: number
+  isOpen: boolean
+}
+
+/** The lines of both periods, and the area below the current one. The browser stretches the drawing to its width. */
+function Lines({ values, before = [], top, isOpen }: LinesProperties) {
+  const gradient = useUniqueId()
+  const last = values.length - 1
+  const points = (some: readonly number[], first = 0) =>
+    some.map((value, at) => `${first + at},${(HEIGHT - (value / top) * HEIGHT).toFixed(2)}`).join(' ')
+  // The line to a day that is not over is dotted.
+  const known = isOpen ? values.slice(0, -1) : values
   return (
-    <div class="chart-plot">
-      <p class="chart-plot-head" dir="auto">
-        <span>{label}</span>
-        <span class="soft">{summary}</span>
-      </p>
-      <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        {at !== null && <rect class="chart-at" x={at} width={1} height={HEIGHT} />}
-        {isLevel ? (
-          <>
-            <polygon points={`0,${HEIGHT} ${line.join(' ')} ${width},${HEIGHT}`} />
-            <polyline points={line.join(' ')} />
-          </>
-        ) : (
-          values.map((value, x) => (
-            <rect
-              key={x}
-              class={x === at ? 'bar at' : 'bar'}
-              x={x + GAP / 2}
-              y={yOf(value)}
-              width={1 - GAP}
-              height={HEIGHT - yOf(value)}
-            />
-          ))
-        )}
-      </svg>
-      {marks.map((span, index) => (
-        <span key={span} class="chart-mark" aria-hidden="true" style={{ left: `${(span / width) * 100}%` }}>
-          {number(index + 1)}
-        </span>
-      ))}
-      <span class="chart-most soft" aria-hidden="true">
-        {values.some((value) => value > 0) && format(most)}
-      </span>
-    </div>
+    <svg viewBox={`0 0 ${Math.max(1, last)} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <linearGradient id={gradient} x1="0" y1="0" x2="0" y2="1">
+        <stop class="chart-top" offset="0" />
+        <stop class="chart-bottom" offset="1" />
+      </linearGradient>
+      {known.length > 1 && (
+        <polygon points={`0,${HEIGHT} ${points(known)} ${known.length - 1},${HEIGHT}`} fill={`url(#${gradient})`} />
+      )}
+      <polyline class="before" points={points(before)} />
+      <polyline points={points(known)} />
+      {isOpen && last > 0 && <polyline class="open" points={points(values.slice(-2), last - 1)} />}
+    </svg>
   )
 }

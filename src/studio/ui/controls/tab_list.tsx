@@ -6,7 +6,7 @@ import { useUniqueId } from './id.ts'
 interface Properties<T extends string> {
   label: string
   current: T
-  tabs: readonly (readonly [tab: T, label: string])[]
+  tabs: readonly (readonly [tab: T, label: ComponentChildren])[]
   onChange: (tab: T) => void
   /** The current panel. */
   children: ComponentChildren
