@@ -33,7 +33,7 @@ export interface PlayerAttributes<Flag = boolean> {
   download?: string | undefined
   theme?: 'auto' | 'light' | 'dark' | undefined
   accent?: string | undefined
-  layout?: 'full' | 'compact' | undefined
+  layout?: 'full' | 'compact' | 'cover' | undefined
   locale?: string | undefined
 }
 

@@ -16,3 +16,5 @@ export const embedHeight = (scope: PlayScope, tracks: number, rows = EMBED_ROWS)
   scope === 'track' || tracks === 1 ? EMBED_HEIGHTS.track : LIST + ROW * Math.min(tracks || rows, rows)
 /** Minimum width of a frame with the full player. Narrower frames show the compact player. */
 export const EMBED_MIN_WIDTH = 330
+/** Minimum width and height of a frame with the layout `cover`. Smaller frames show the compact player. */
+export const EMBED_MIN_SQUARE = 200

@@ -43,6 +43,10 @@ function aPlayer() {
     volume: 1,
     rate: 1,
     paused: true,
+    layout: null as string | null,
+    getAttribute(name: string) {
+      return name === 'layout' ? this.layout : null
+    },
     play: vi.fn<TonearmPlayer['play']>(),
     pause: vi.fn<TonearmPlayer['pause']>(),
     seek: vi.fn<TonearmPlayer['seek']>(),
@@ -138,6 +142,10 @@ test('a frame grows with its number of rows if the page sets autoHeight', () => 
   const players = [new EmbeddedPlayer(still), new EmbeddedPlayer(growing, { autoHeight: true })]
   happens('ready', {})
   expect([still.height, growing.height]).toEqual(['100', String(embedHeight('collection', 3, 12))])
+  // The layout `cover` is a square.
+  element.layout = 'cover'
+  happens('ready', {})
+  expect(growing.height).toBe('480')
   for (const player of players) player.close()
   expect(embedHeight('collection', 1)).toBe(embedHeight('track', 5))
   expect([embedHeight('playlist', 2), embedHeight('playlist', 99), embedHeight('playlist', 0)]).toEqual([400, 480, 480])

@@ -2,11 +2,14 @@ import { expect, test, vi } from 'vitest'
 
 import { LOCALES } from '../../src/contract/facts.ts'
 import { problemText } from '../../src/elements/shared/upload_status.ts'
-import * as en from '../../src/elements/texts/en.ts'
+import * as english from '../../src/elements/texts/en.ts'
+import { popovers } from '../../src/elements/texts/en_popovers.ts'
 import { languageOf } from '../../src/elements/texts/languages.ts'
 import { fill, fillNumber, pickLocale, withOverrides } from '../../src/elements/texts/texts.ts'
 
 /** Tests the texts of the elements in every language. */
+
+const en = { ...english, player: { ...english.player, ...popovers } }
 
 /** Maps the path of each text to the text. The only plural form in it is `other`, which every language has. */
 const flat = (texts: object, path = ''): Record<string, string> =>
@@ -29,7 +32,7 @@ async function load(locale: string) {
 
 test.each(LOCALES.slice(1))('%s translates every English text', async (locale) => {
   const [english, translated] = [flat(en), flat(await load(locale))]
-  expect(Object.keys(translated)).toEqual(Object.keys(english))
+  expect(Object.keys(translated).toSorted()).toEqual(Object.keys(english).toSorted())
   for (const [path, text] of Object.entries(translated)) {
     expect(text.trim(), path).not.toBe('')
     expect(placeholders(text), path).toEqual(placeholders(english[path]!))

@@ -23,6 +23,7 @@ test.each([320, 5000])('redraws at most four bars per frame while the progress m
     fill: nothing,
     fillRect: nothing,
     fillStyle: '',
+    globalAlpha: 1,
     roundRect: () => void bars++,
   }
   // Three minutes at 60 frames per second.

@@ -28,6 +28,7 @@ test('axe finds no violations in any theme or layout', async () => {
     { theme: 'light', download: '' },
     { theme: 'dark' },
     { layout: 'compact', theme: 'light' },
+    { layout: 'cover', theme: 'light', download: '', share: '' },
   ]
   for (const attributes of appearances) {
     const opened = await open(attributes)
@@ -54,7 +55,8 @@ function paintedPairs(accents: readonly string[]): [string, string, string, numb
       [style('.title').color, ground, 4.5],
       [style('.subtitle').color, ground, 4.5],
       [style('.whole').color, ground, 4.5],
-      [style('.rate').color, style('.rate').backgroundColor, 4.5],
+      [style('.speed').color, ground, 4.5],
+      [style('.head').color, ground, 4.5],
       [style('[aria-current] .name').color, row, 4.5],
       [style('[aria-current] .length').color, row, 4.5],
       [style('.track:not([aria-current]) .number').color, ground, 4.5],
@@ -62,7 +64,7 @@ function paintedPairs(accents: readonly string[]): [string, string, string, numb
       [play.color, play.backgroundColor, 3],
       [style('.mute-button').color, ground, 3],
       [style('.shuffle-button').color, ground, 3],
-      [style('.rate').borderTopColor, ground, 3],
+      [style('.sleep-button').color, ground, 3],
       [fill, ground, 3],
       [stroke, ground, 3],
     ]
@@ -79,7 +81,7 @@ const hex = (rgb: string) =>
 test.each(['light', 'dark'])('the %s theme has the required contrast with 200 random player colors', async (theme) => {
   const opened = await open({ theme, shuffle: '' }, { reducedMotion: 'reduce' })
   const pairs = await opened.page.evaluate(paintedPairs, randomColors(200))
-  expect(pairs).toHaveLength(200 * 14)
+  expect(pairs).toHaveLength(200 * 15)
   expect(new Set(pairs.map(([, , ground]) => ground)).size).toBeGreaterThan(200)
   const poor = pairs.filter(([, ink, ground, least]) => contrast(hex(ink), hex(ground)) < least)
   expect(poor).toEqual([])
@@ -109,7 +111,7 @@ test('the player works in another language, in a right-to-left script, and witho
   await opened.close()
 })
 
-test.each(['full', 'compact'])('the %s layout fits a phone that is 375 pixels wide', async (layout) => {
+test.each(['full', 'compact', 'cover'])('the %s layout fits a phone that is 375 pixels wide', async (layout) => {
   const viewport = { width: 375, height: 700 }
   const opened = await open({ layout, download: '' }, { viewport, hasTouch: true, isMobile: true })
   expect(await opened.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375)

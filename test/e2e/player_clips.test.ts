@@ -5,7 +5,7 @@ import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { findings } from './axe.ts'
 import { ANSWERS, button, player, type PlayerPage, setUp, TIMEOUT, untilSettled } from './player_fake_service.ts'
 
-/** Links to a part of a track: playback, the waveform, and the menu that makes them. */
+/** Links to a part of a track: playback, the waveform, and the popover that makes them. */
 
 let alone: PlayerPage
 beforeAll(async () => {
@@ -99,37 +99,50 @@ test('a part of a long track does not replace the stored position of the listene
   await page.context().close()
 })
 
-test('the menu makes a link to a part from the positions at which its boxes are checked, or from typed times', async () => {
+test('the share popover makes a link to a part from the current positions or from typed times', async () => {
   const page = await alone.open({ share: '' }, { permissions: ['clipboard-read', 'clipboard-write'] })
   await act(page, 'seek', 62.4)
-  await button(page, 'More').click()
-  const menu = page.getByRole('dialog', { name: 'More' })
-  const box = (name: string) => menu.getByRole('checkbox', { name })
-  const time = (name: string) => menu.getByRole('textbox', { name })
-  const hash = async () => new URL(await menu.getByLabel('Link').inputValue()).hash
-  expect([await time('Start at').inputValue(), await time('End at').inputValue()]).toEqual(['1:02', '1:02'])
-  await box('Start at').check()
-  expect([await hash(), await time('End at').inputValue()]).toEqual(['#track=1&t=62', '1:32'])
+  await button(page, 'Share').click()
+  const share = page.getByRole('dialog', { name: 'Share' })
+  const time = (name: string) => share.getByRole('textbox', { name })
+  const times = async () => [await time('Start at').inputValue(), await time('End at').inputValue()]
+  const part = share.locator('.part')
+  const hash = async () => {
+    await part.getByRole('button', { name: /^Cop/ }).click()
+    await part.getByRole('button', { name: 'Copied' }).waitFor()
+    return new URL(await page.evaluate(() => navigator.clipboard.readText())).hash
+  }
+  await button(page, 'Link to a part').click()
+  expect(await times()).toEqual(['1:02', '1:32'])
   await act(page, 'seek', 75.2)
-  await expect.poll(() => time('End at').inputValue(), TIMEOUT).toBe('1:15')
-  await box('End at').check()
-  await act(page, 'seek', 80)
+  await button(page, 'End at: Now').click()
+  expect(await times()).toEqual(['1:02', '1:15'])
   expect(await hash()).toBe('#track=1&t=62,75')
   expect(await findings(page)).toEqual([])
   await time('End at').fill('0:30')
   expect(await time('End at').getAttribute('aria-invalid')).toBe('true')
-  expect(await hash()).toBe('#track=1&t=62')
+  expect(await part.locator('.copy-part').isDisabled()).toBe(true)
   await time('End at').fill('1:10.5')
   await time('Start at').press('ArrowDown')
   expect(await hash()).toBe('#track=1&t=61,70.5')
-  await menu.getByRole('button', { name: 'Copy' }).click()
-  await menu.getByRole('button', { name: 'Copied' }).waitFor()
   const copied = await page.evaluate(() => navigator.clipboard.readText())
   await page.goto('about:blank')
   await page.goto(copied)
   await untilSettled(page)
   expect(await state(page)).toMatchObject({ currentTime: 61, clip: { start: 61, end: 70.5 } })
-  await button(page, 'More').click()
-  expect(await hash()).toBe('#track=1&t=61,70.5')
+  await button(page, 'Share').click()
+  expect(await times()).toEqual(['1:01', '1:10.5'])
+  await page.context().close()
+})
+
+test('a page that may not write to the clipboard shows the link, selected', async () => {
+  const page = await alone.open({ share: '' })
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await button(page, 'Share').click()
+  await button(page, 'Copy link').click()
+  const field = page.getByRole('textbox', { name: 'Link' })
+  await field.waitFor()
+  expect(await field.inputValue()).toMatch(/#track=1$/)
+  expect(await field.evaluate((input: HTMLInputElement) => input.selectionEnd)).toBeGreaterThan(10)
   await page.context().close()
 })

@@ -32,6 +32,7 @@ const appearances = {
   light: { theme: 'light', download: '', track: '1' },
   dark: { theme: 'dark', download: '', track: '3' },
   compact: { theme: 'light', layout: 'compact', track: '2' },
+  cover: { theme: 'light', layout: 'cover', track: '4' },
   phone: { theme: 'dark', track: '5' },
 }
 
@@ -84,6 +85,7 @@ test('the lock screen gets a large cover besides the three squares, with their t
   await opened.until('ready')
   await opened.call('play')
   await opened.untilTime(0.1)
+  await opened.page.waitForFunction(() => navigator.mediaSession.metadata !== null, null, PATIENCE)
   const artwork = await opened.page.evaluate(() =>
     navigator.mediaSession.metadata!.artwork.map(({ src, sizes, type }) => ({ src, sizes, type })),
   )

@@ -152,7 +152,9 @@ function answer(
   response: ServerResponse,
 ): void {
   const send = (status: number, body: object) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    response
+      .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+      .end(JSON.stringify(body))
   const [, , noun, id = '', track_id] = pathname.split('/')
   if (noun === 'heard') return void response.writeHead(204).end()
   const refused = refusal ?? REFUSED[id]

@@ -66,30 +66,73 @@ test('chapters are marked, listed and navigable, and a long track has skip butto
   await short.context().close()
 })
 
-test('the menu shares a timed link, sets a sleep timer and lists the keys', async () => {
+test('popovers set the speed and the sleep timer, copy links and list the keys', async () => {
   const page = await alone.open({ share: '' }, { permissions: ['clipboard-read', 'clipboard-write'] })
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(75))
-  await button(page, 'More').click()
-  const menu = page.getByRole('dialog', { name: 'More' })
-  const link = menu.getByLabel('Link')
-  expect(await link.inputValue()).toBe(`${new URL(page.url()).origin}/#track=1`)
-  await menu.getByRole('checkbox', { name: 'Start at' }).check()
-  expect(await link.inputValue()).toMatch(/#track=1&t=75$/)
-  await menu.getByRole('button', { name: 'Copy' }).click()
-  await menu.getByRole('button', { name: 'Copied' }).waitFor()
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/#track=1&t=75$/)
-  await menu.getByLabel('Sleep timer').selectOption('End of the track')
+  const rate = () => page.evaluate(() => document.querySelector('tonearm-player')!.rate)
+  await button(page, 'Speed: 1×').click()
+  const speed = page.getByRole('dialog', { name: 'Speed' })
+  await speed.getByRole('slider', { name: 'Speed' }).press('ArrowRight')
+  expect(await rate()).toBe(1.05)
+  await speed.getByRole('button', { name: '1.2' }).click()
+  expect([await rate(), await speed.getByRole('slider').getAttribute('aria-valuetext')]).toEqual([1.2, '1.2×'])
   expect(await findings(page)).toEqual([])
-  // Pressing the menu button closes the menu and does not open it again.
-  await button(page, 'More').click()
-  await menu.waitFor({ state: 'hidden' })
+  await page.keyboard.press('Escape')
+  await button(page, 'Speed: 1.2×').waitFor()
+
+  await button(page, 'Share').click()
+  const share = page.getByRole('dialog', { name: 'Share' })
+  const copied = async (name: string) => {
+    await share.getByRole('button', { name, exact: true }).click()
+    await share.getByRole('button', { name: 'Copied' }).waitFor()
+    return new URL(await page.evaluate(() => navigator.clipboard.readText())).hash
+  }
+  expect(await copied('Copy link at 1:15')).toBe('#track=1&t=75')
+  expect(await copied('Copy link')).toBe('#track=1')
+  expect(await findings(page)).toEqual([])
+
+  await button(page, 'Sleep timer').click()
+  await share.waitFor({ state: 'hidden' })
+  const sleep = page.getByRole('dialog', { name: 'Sleep timer' })
+  expect(await findings(page)).toEqual([])
+  await sleep.getByRole('button', { name: '30 minutes' }).click()
+  await sleep.waitFor({ state: 'hidden' })
+  // The popover shows the choice and has the focus on it.
+  await button(page, 'Sleep timer').press('Enter')
+  const chosen = sleep.getByRole('button', { pressed: true })
+  await expect.poll(() => chosen.textContent(), TIMEOUT).toMatch(/^30 minutes\d+:\d+/)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await sleep.waitFor({ state: 'hidden' })
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(99.5))
   await button(page, 'Play').click()
   await page.waitForFunction(() => (window as unknown as { seen: string[] }).seen.includes('pause'), null, TIMEOUT)
   expect(await page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)).toBe('Second')
+
   await page.keyboard.press('?')
+  const menu = page.getByRole('dialog', { name: 'More' })
   await menu.getByText('Previous chapter / Next chapter').waitFor()
+  expect(await findings(page)).toEqual([])
   await page.keyboard.press('Escape')
+  await menu.waitFor({ state: 'hidden' })
+  // Pressing the button of an open popover closes the popover and does not open it again.
+  for (const state of ['visible', 'hidden'] as const) {
+    await button(page, 'More').click()
+    await menu.waitFor({ state })
+  }
+  await page.context().close()
+})
+
+test('the menu contains the controls for which a layout has no room', async () => {
+  const page = await alone.open({ share: '', layout: 'cover' }, { viewport: { width: 216, height: 500 } })
+  await button(page, 'More').click()
+  const menu = page.getByRole('dialog', { name: 'More' })
+  const entries = () => menu.getByRole('button').allTextContents()
+  await expect.poll(entries, TIMEOUT).toEqual(['Speed', 'Sleep timer', 'Share'])
+  await menu.getByRole('button', { name: 'Share' }).click()
+  await page.getByRole('dialog', { name: 'Share' }).getByRole('button', { name: 'Copy link', exact: true }).waitFor()
   await menu.waitFor({ state: 'hidden' })
   await page.context().close()
 })
@@ -132,7 +175,9 @@ test('volume, speed and the position in a long track survive a reload unless mem
   alone.answers.seconds = 700
   const page = await alone.open()
   await page.getByRole('slider', { name: 'Volume' }).fill('0.4')
-  await page.getByLabel('Speed').selectOption('1.5')
+  await button(page, 'Speed: 1×').click()
+  await button(page, '1.5').click()
+  await page.keyboard.press('Escape')
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(300))
   await untilTime(page, 300)
   const state = () =>
@@ -150,20 +195,6 @@ test('volume, speed and the position in a long track survive a reload unless mem
     document.querySelector('tonearm-player')!.replaceWith(element)
   })
   await expect.poll(state, TIMEOUT).toEqual([1, 1, 0])
-  await page.context().close()
-})
-
-test('an expired session shows instructions and no pause button, and play reports the expiry again', async () => {
-  alone.answers.refusal = { status: 410, code: 'session_expired' }
-  const page = await alone.open({ autoplay: '' })
-  await page.getByRole('status').getByText('Reload the page').waitFor()
-  expect(await button(page, 'Pause').count()).toBe(0)
-  await button(page, 'Play').click()
-  const expirations = () =>
-    page.evaluate(
-      () => (window as unknown as { seen: string[] }).seen.filter((name) => name === 'sessionexpired').length,
-    )
-  await expect.poll(expirations, TIMEOUT).toBe(2)
   await page.context().close()
 })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { button, openReady, position, setUp, type Workspace, TWO_TRACKS } from './player_setup.ts'
+import { button, openReady, PATIENCE, position, setUp, type Workspace, TWO_TRACKS } from './player_setup.ts'
 
 /** Input: pointer, touch, keyboard, and lock screen. */
 
@@ -70,15 +70,16 @@ test('the lock screen shows and controls the track', async () => {
   })
   await opened.call('play')
   await opened.untilTime(0.3)
-  const shown = await opened.page.evaluate(() => {
-    const { metadata, playbackState } = navigator.mediaSession
-    return {
-      title: metadata?.title,
-      artwork: metadata?.artwork.map(({ sizes, type }) => `${sizes} ${type}`),
-      playbackState,
-    }
-  })
-  expect(shown).toEqual({
+  const shown = () =>
+    opened.page.evaluate(() => {
+      const { metadata, playbackState } = navigator.mediaSession
+      return {
+        title: metadata?.title,
+        artwork: metadata?.artwork.map(({ sizes, type }) => `${sizes} ${type}`),
+        playbackState,
+      }
+    })
+  await expect.poll(shown, PATIENCE).toEqual({
     title: 'First',
     artwork: ['80x80', '200x200', '400x400'].map((size) => `${size} image/png`),
     playbackState: 'playing',

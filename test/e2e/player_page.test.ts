@@ -83,14 +83,14 @@ test('only one player plays at a time and controls the lock screen', async () =>
     })
   await first.evaluate((element) => element.play())
   await opened.page.waitForFunction(isPlaying, first, PATIENCE)
-  expect(await lockScreen()).toEqual(['Second', 'playing'])
+  await expect.poll(lockScreen, PATIENCE).toEqual(['Second', 'playing'])
   await other.evaluate((element) => element.play())
   await opened.page.waitForFunction(isPlaying, other, PATIENCE)
   expect([await first.evaluate(pausedOf), await other.evaluate(pausedOf)]).toEqual([
     [true, true],
     [false, false],
   ])
-  expect(await lockScreen()).toEqual(['First', 'playing'])
+  await expect.poll(lockScreen, PATIENCE).toEqual(['First', 'playing'])
   // Changing or removing the paused player does not affect the playing one.
   await first.evaluate((element) => element.setAttribute('theme', 'dark'))
   expect(await lockScreen()).toEqual(['First', 'playing'])

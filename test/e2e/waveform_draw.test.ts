@@ -56,14 +56,22 @@ function rows(pixels: number[], x: number): [number, number] {
 const column = (pixels: number[], x: number) => at(pixels, x, PICTURE.height / 2)
 
 describe('a picture', () => {
-  test('has bars as tall as their levels, centered, with empty gaps', async () => {
+  test('has played bars as tall as their levels and lower unplayed bars, centered, with empty gaps', async () => {
     const pixels = await draw([PICTURE])
     // Five bars of six pixels and four gaps of five pixels fill the width of 50 exactly.
     expect([2, 13, 24, 35, 46].map((x) => rows(pixels, x))).toEqual([
+      [4, 35],
+      [12, 27],
+      [16, 23],
+      // A silent bar is a dot that is as high as a bar is wide.
+      [17, 22],
+      [4, 35],
+    ])
+    const played = await draw([{ ...PICTURE, progress: 1, line: 0 }])
+    expect([2, 13, 24, 35, 46].map((x) => rows(played, x))).toEqual([
       [0, 39],
       [10, 29],
       [15, 24],
-      // A silent bar is a dot that is as high as a bar is wide.
       [17, 22],
       [0, 39],
     ])
@@ -80,7 +88,7 @@ describe('a picture', () => {
       'rest',
     ])
     // The ends of the bars are rounded, so their corners are not filled.
-    expect([at(pixels, 0, 0), at(pixels, 5, 39)].every((corner) => corner === '' || corner === 'edge')).toBe(true)
+    expect([at(played, 0, 0), at(played, 5, 39)].every((corner) => corner === '' || corner === 'edge')).toBe(true)
   })
 
   test('changes color at the progress, even within a bar, and marks it with a line', async () => {
@@ -99,7 +107,16 @@ describe('a picture', () => {
       'rest',
     ])
     expect(rows(pixels, 13)).toEqual([0, 39])
-    expect(rows(pixels, 15)).toEqual([10, 29])
+    expect(rows(pixels, 11)).toEqual([10, 29])
+    expect(rows(pixels, 15)).toEqual([12, 27])
+  })
+
+  test('is paler where the audio is not loaded, but not where it has been played', async () => {
+    const pixels = await draw([{ ...PICTURE, progress: 3 / 50, loaded: 14 / 50 }])
+    const alphaOf = (x: number) => pixels[(20 * PICTURE.width + x) * 4 + 3]
+    expect([0, 5, 11, 13, 15, 24, 46].map(alphaOf)).toEqual([255, 255, 255, 255, 153, 153, 153])
+    const played = await draw([{ ...PICTURE, progress: 1, loaded: 0 }])
+    expect(played).toEqual(await draw([{ ...PICTURE, progress: 1 }]))
   })
 
   test('is completely played at the end, and consists only of bars if the line has no width', async () => {

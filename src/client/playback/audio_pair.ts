@@ -16,7 +16,18 @@ interface Callbacks {
   onSwap: (now: HTMLAudioElement, before: HTMLAudioElement) => void
 }
 
-const EVENTS = ['timeupdate', 'seeked', 'ended', 'error', 'pause', 'waiting', 'playing', 'canplay', 'durationchange']
+const EVENTS = [
+  'timeupdate',
+  'seeked',
+  'ended',
+  'error',
+  'pause',
+  'waiting',
+  'playing',
+  'canplay',
+  'durationchange',
+  'progress',
+]
 
 export class AudioPair {
   readonly #callbacks: Callbacks

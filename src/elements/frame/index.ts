@@ -55,8 +55,9 @@ export function connectFrame(
     const { length } = player.tracks
     // In a narrow frame, the player needs the height of one more row, even for a single track.
     const isNarrow = frame.innerWidth < EMBED_MIN_WIDTH
-    if (length > 0)
-      send({ event: 'resize', detail: { height: embedHeight('collection', isNarrow ? length + 1 : length, ROWS) } })
+    const isSquare = player.getAttribute('layout') === 'cover'
+    const height = isSquare ? frame.innerWidth : embedHeight('collection', isNarrow ? length + 1 : length, ROWS)
+    if (length > 0) send({ event: 'resize', detail: { height } })
   }
   player.addEventListener('tonearm-ready', resize, { signal })
   frame.addEventListener('resize', resize, { signal })

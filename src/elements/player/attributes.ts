@@ -124,7 +124,7 @@ export function shareLink(value: string | null, page: string, track: number | nu
 /** The valid values of some attributes. Other values are ignored with a warning in the console. */
 const VALUES: Record<string, RegExp> = {
   theme: /^(auto|light|dark)$/,
-  layout: /^(full|compact)$/,
+  layout: /^(full|compact|cover)$/,
   loop: /^(|all|one|none)$/,
   accent: /^#[0-9a-f]{6}$/i,
   volume: /^(0?\.\d+|0|1|1\.0*|0\.0*)$/,

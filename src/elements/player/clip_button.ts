@@ -1,7 +1,7 @@
 import type { Clip } from '../../client/playback/state.ts'
 import { formatClock } from '../shared/clock.ts'
 import { button, element, setAttributes, setLabel, setText } from '../shared/dom.ts'
-import type { PlayerTexts } from '../texts/texts.ts'
+import type { FirstPlayerTexts } from '../texts/texts.ts'
 
 /** The button that shows which part of the track is played, and leaves it. */
 export class ClipButton {
@@ -12,7 +12,7 @@ export class ClipButton {
     this.root = button('button clip-button', leave, element('span', {}, this.#part))
   }
 
-  update(clip: Clip | null, duration: number, texts: PlayerTexts): void {
+  update(clip: Clip | null, duration: number, texts: FirstPlayerTexts): void {
     setAttributes(this.root, { hidden: !clip })
     if (!clip) return
     const end = Math.min(clip.end, duration || Infinity)

@@ -97,13 +97,11 @@ export function keyCommand(key: string, player: Player, commands: Commands): (()
   return target === undefined ? undefined : () => commands.seek(target)
 }
 
-/** Whether the focused control itself responds to a key: a button to the space bar, a slider to the arrow keys, a select to letters. */
+/** Whether the focused control itself responds to a key: a button to the space bar, a slider to the arrow keys, a field to letters. */
 function isOwnKey(target: HTMLElement, key: string): boolean {
-  if (target.matches('select')) return true
-  if (target.matches('input[type=range], input[type=checkbox]'))
-    return key.startsWith('Arrow') || /^(Home|End| )$/.test(key)
+  if (target.matches('input[type=range]')) return key.startsWith('Arrow') || /^(Home|End| )$/.test(key)
   if (target.matches('input, textarea')) return true
-  return key === ' ' && target.matches('button, a, summary')
+  return key === ' ' && target.matches('button')
 }
 
 /**

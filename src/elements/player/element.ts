@@ -13,15 +13,17 @@ import { sheet, upgradeProperties } from '../shared/dom.ts'
 import { player as english } from '../texts/en.ts'
 import { languageOf } from '../texts/languages.ts'
 import { pickLocale, withOverrides } from '../texts/texts.ts'
-import type * as advice from './advice.ts'
+import { loadedUntil } from '../waveform/follow.ts'
 import * as attributes from './attributes.ts'
 import { commandsOf, listenToKeys } from './commands.ts'
+import { loadCoverLayout } from './cover_layout.ts'
 import { LONG_TRACK, ListenerSettings } from './listener_settings.ts'
+import { LockScreenLoader } from './lock_screen.ts'
 import { MediaElement } from './media_element.ts'
-import { LockScreen } from './media_session.ts'
 import { pickRemote, unwatchRemote, watchRemote } from './remote.ts'
-import { Theme } from './theme.ts'
+import { isCover, Theme } from './theme.ts'
 import { type Model, PlayerView } from './view.ts'
+import { warn } from './warn.ts'
 
 import css from './player.css'
 
@@ -31,15 +33,6 @@ const HOME = new URL(import.meta.url).origin
 const NOTHING = initialState('empty')
 /** Seconds of playback after which the position in a long track is stored again. */
 const STORE_INTERVAL = 5
-
-/**
- * Writes a warning for the developer of the page to the console, unless `messageOf` returns null. The module with the messages is not in
- * the bundle, and is loaded first.
- */
-async function warn(messageOf: (module: typeof advice) => string | null): Promise<void> {
-  const text = messageOf(await import('./advice.ts'))
-  if (text !== null) console.warn(`<tonearm-player>: ${text}`)
-}
 
 /** The player's events. Each is a `CustomEvent` that bubbles and is composed. */
 export type PlayerEventMap = { [N in keyof PlaybackEvents as `tonearm-${N}`]: CustomEvent<PlaybackEvents[N]> }
@@ -56,7 +49,7 @@ export class TonearmPlayer extends MediaElement {
   #isOpening = false
   #view: PlayerView
   #theme = new Theme()
-  #lockScreen = new LockScreen(this)
+  #lockScreen = new LockScreenLoader(this, () => this.update())
   #memory = new ListenerSettings(() => !this.hasAttribute('no-memory'))
   /** Where to resume the playback that was closed last. */
   #resumePoint: StartOptions | undefined
@@ -77,7 +70,7 @@ export class TonearmPlayer extends MediaElement {
       download: () => void this.#download(),
       skip: (step) => void this.seek(this.currentTime + step * this.#skip[step === 1 ? 1 : 0]),
       stepChapter: (step) => this.#stepChapter(step),
-      showKeys: () => void this.#view.openMenu(true),
+      showKeys: () => void this.#view.openMenu('more'),
       sleep: (minutes) => this.sleep(minutes),
       pickRemote: () => pickRemote(this.playback?.audio),
       remember: (chosen) => this.#memory.store(chosen),
@@ -173,7 +166,7 @@ export class TonearmPlayer extends MediaElement {
     const { playback } = this
     if (!playback) return
     this.#resumePoint = playback.resumePoint
-    this.#lockScreen.leave()
+    this.#lockScreen.screen?.leave()
     unwatchRemote(playback.audio)
     playback.close()
     playback.audio.remove()
@@ -195,6 +188,7 @@ export class TonearmPlayer extends MediaElement {
     if (!this.isConnected) return
     const model = this.#model()
     const { state } = model
+    if (model.isCover) void loadCoverLayout(this.#view.root)
     if (this.#theme.update(this, state.view?.track)) this.#view.waveform.refresh()
     this.#view.update(model, this.currentTime)
     this.#lockScreen.update(state, model.hasNext)
@@ -218,12 +212,14 @@ export class TonearmPlayer extends MediaElement {
       isDownloadable: this.hasAttribute('download') && state.view?.play_session.is_downloadable === true,
       problem: this.#problem,
       duration,
+      loaded: playback && loadedUntil(playback.audio),
       hasNext: playback?.hasNext ?? false,
       skip: this.#skip,
       // The skip buttons are shown by default for long tracks.
       hasSkip: skip === null ? duration >= LONG_TRACK : skip !== 'none',
       link: attributes.shareLink(this.getAttribute('share'), location.href, number),
       hasRemote: this.#hasRemote,
+      isCover: isCover(this),
     }
   }
 
@@ -244,7 +240,7 @@ export class TonearmPlayer extends MediaElement {
   #showTime(): void {
     if (Math.abs(this.currentTime - this.#storedAt) > STORE_INTERVAL) this.#storePosition()
     this.#view.showTime(this.currentTime, this.duration)
-    this.#lockScreen.showPosition()
+    this.#lockScreen.screen?.showPosition()
   }
 
   #stepChapter(step: 1 | -1): void {

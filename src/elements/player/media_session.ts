@@ -1,5 +1,17 @@
-import { isSounding, namesOf, type State } from '../../client/playback/state.ts'
+import type { namesOf, State } from '../../client/playback/state.ts'
 import type { Player } from './commands.ts'
+
+/**
+ * The lock screen. The module is loaded when playback starts. It imports no code of the player, because that would split the player's bundle.
+ */
+
+/** The state that the lock screen shows. */
+interface Shown {
+  state: State
+  names: ReturnType<typeof namesOf>
+  isPlaying: boolean
+  hasNext: boolean
+}
 
 /** Default seconds by which the keys of the lock screen go back or forward. */
 const SKIP = 10
@@ -42,9 +54,8 @@ export class LockScreen {
     )
   }
 
-  update(state: State, hasNext: boolean): void {
+  update({ state, names, isPlaying, hasNext }: Shown): void {
     const [session, player] = [this.#session, this.#player]
-    const isPlaying = isSounding(state)
     // A player that is not playing does not take over the lock screen.
     if (!session || (!isPlaying && owner !== player)) return
     if (owner !== player) this.#shown = this.#hasNext = null
@@ -53,7 +64,7 @@ export class LockScreen {
     const shown = state.view ?? state.session?.tracks[state.index]
     if (this.#shown !== shown) {
       this.#shown = shown
-      session.metadata = new MediaMetadata(metadataOf(state))
+      session.metadata = new MediaMetadata(metadataOf(state, names))
     }
     if (this.#hasNext !== hasNext) {
       this.#hasNext = hasNext
@@ -72,8 +83,7 @@ export class LockScreen {
 }
 
 /** Returns the metadata of the current track for the lock screen. */
-function metadataOf(state: State): MediaMetadataInit {
-  const { title, subtitle, album } = namesOf(state)
+function metadataOf(state: State, { title, subtitle, album }: Shown['names']): MediaMetadataInit {
   const { cover_image, large_cover } = state.view ?? {}
   const covers = [...Object.values(cover_image ?? {}), ...(large_cover ? [large_cover] : [])]
   return {

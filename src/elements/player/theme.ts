@@ -73,6 +73,9 @@ export function palette(color: string | null | undefined, tint: string | null | 
   }
 }
 
+/** Whether the cover fills the player. The controls are then on a dark gradient in every theme. */
+export const isCover = (host: Element) => host.getAttribute('layout') === 'cover'
+
 /**
  * Writes the palette to a style sheet. A page overrides `--_accent` with `--tonearm-accent`, and so on. Style attributes are not used,
  * because a strict Content-Security-Policy blocks them.
@@ -87,7 +90,8 @@ export class Theme {
   update(host: Element, track: ColoredTrack | undefined): boolean {
     this.#lastTrack = track ?? this.#lastTrack
     const theme = host.getAttribute('theme')
-    const dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
+    const isDark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
+    const dark = isDark || isCover(host)
     const { player_color, image_colors } = this.#lastTrack ?? {}
     const color = host.getAttribute('accent') || trackColor(player_color, image_colors)
     const rules = rulesOf(color, image_colors?.[0]?.hex, dark)

@@ -1,37 +1,31 @@
-import {
-  type Chapter,
-  chapterAt,
-  isSounding,
-  namesOf,
-  type PlaybackOptions,
-  type State,
-} from '../../client/playback/state.ts'
+import { isSounding, namesOf, type PlaybackOptions, type State } from '../../client/playback/state.ts'
 import { formatClock } from '../shared/clock.ts'
 import { button, element, icon, setAttributes, setLabel, setText, setTitle, sheet } from '../shared/dom.ts'
 import { ICONS } from '../shared/icons.ts'
-import { fill, type PlayerTexts } from '../texts/texts.ts'
+import { fill, type FirstPlayerTexts } from '../texts/texts.ts'
 import type { TonearmWaveform } from '../waveform/element.ts'
 import { seconds } from './attributes.ts'
 import { ClipButton } from './clip_button.ts'
 import type { Commands } from './commands.ts'
-import type { Menu } from './menu.ts'
-import { type ListEntry, rowOf, TrackList } from './track_list.ts'
+import { Lists, NO_CHAPTERS } from './lists.ts'
+import type { MenuName, Menus } from './popovers/menus.ts'
+import { isOver, StatusLine } from './status_line.ts'
 
-const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 const NO_LEVELS: readonly number[] = []
-const NO_CHAPTERS: readonly Chapter[] = []
 
 /** Everything that the view renders. */
 export interface Model {
   state: State
   options: PlaybackOptions
-  texts: PlayerTexts
+  texts: FirstPlayerTexts
   locale: string
   isWaiting: boolean
   isDownloadable: boolean
   /** Code of a problem that does not affect playback, such as a failed download. */
   problem: string | null
   duration: number
+  /** The seconds up to which the audio is loaded; null if it is not known. */
+  loaded: number | null
   hasNext: boolean
   /** The seconds by which the skip buttons go back and forward. */
   skip: readonly [number, number]
@@ -40,6 +34,8 @@ export interface Model {
   link: string | null
   /** Whether other devices are available on which the track can be played. */
   hasRemote: boolean
+  /** Whether the cover fills the player, which then shows the largest one. */
+  isCover: boolean
 }
 
 /** Builds and updates the shadow tree of the player. */
@@ -56,11 +52,20 @@ export class PlayerView {
   readonly #repeat = button('button repeat-button', () => this.#commands.toggleRepeat(), icon(ICONS.repeat))
   readonly #mute = button('button mute-button', () => this.#commands.mute(), icon(ICONS.sound))
   readonly #download = button('button download-button', () => this.#commands.download(), icon(ICONS.download))
-  readonly #more = button('button more-button', () => this.#menu || void this.openMenu(), icon(ICONS.more))
-  #menu: Menu | null = null
+  readonly #speed = this.#opener('speed', 'button speed', element('span', { dir: 'ltr' }))
+  readonly #sleep = this.#opener('sleep', 'button sleep-button', icon(ICONS.sleep))
+  readonly #share = this.#opener('share', 'button share-button', icon(ICONS.share))
+  readonly #more = this.#opener('more', 'button more-button', icon(ICONS.more))
+  #menus: Menus | null = null
   #model: Model | null = null
-  readonly #volume = element('input', { type: 'range', part: 'volume', class: 'volume', min: 0, max: 1, step: 0.05 })
-  readonly #rate = element('select', { part: 'speed', class: 'rate', dir: 'ltr' })
+  readonly #volume = element('input', {
+    type: 'range',
+    part: 'volume',
+    class: 'range volume',
+    min: 0,
+    max: 1,
+    step: 0.05,
+  })
   readonly #cover = element('img', {
     part: 'cover',
     class: 'cover',
@@ -76,25 +81,16 @@ export class PlayerView {
   readonly #now = element('span', { part: 'current-time', class: 'now' })
   readonly #duration = element('span', { part: 'duration', class: 'whole' })
   readonly #clip = new ClipButton(() => this.#commands.leaveClip())
-  readonly #message = element('span', {})
-  readonly #retry = button('retry', () => this.#commands.retry())
-  readonly #status = element('div', { part: 'status', class: 'status', role: 'status' }, this.#message, this.#retry)
-  readonly #list = new TrackList({ part: 'playlist', row: 'track' }, (index) => this.#commands.select(index))
-  readonly #chapterList = new TrackList({ part: 'chapters', row: 'chapter' }, (index) =>
-    this.#commands.seek(this.#chapters[index]?.start ?? 0),
-  )
-  #chapters = NO_CHAPTERS
-  #chapterRows: readonly ListEntry[] = []
-  #chapterLabel = ''
+  readonly #status: StatusLine
+  readonly #lists: Lists
 
   constructor(commands: Commands) {
     this.#commands = commands
-    // The menu requires a browser that supports popovers.
-    this.#more.hidden = !('popover' in HTMLElement.prototype)
+    this.#status = new StatusLine(commands)
+    this.#lists = new Lists(commands)
     this.root = this.#build()
     this.#cover.addEventListener('error', () => (this.#cover.hidden = true))
     this.#volume.addEventListener('input', () => commands.setVolume(Number(this.#volume.value)))
-    this.#rate.addEventListener('change', () => commands.setRate(Number(this.#rate.value)))
     this.waveform.addEventListener('tonearm-seek', (event) => {
       event.stopPropagation()
       commands.seek((event as CustomEvent<{ time: number }>).detail.time)
@@ -104,6 +100,11 @@ export class PlayerView {
   #skipButton(name: 'back' | 'forward', step: 1 | -1): HTMLButtonElement {
     const skip = () => this.#commands.skip(step)
     return button(`button ${name}-button skip`, skip, icon(ICONS.forward), element('span', {}))
+  }
+
+  /** Creates a button that opens a popover. Their code is loaded with the first one; from then on, the browser opens them. */
+  #opener(name: MenuName, part: string, content: Element): HTMLButtonElement {
+    return button(part, () => this.#menus || void this.openMenu(name), content)
   }
 
   #build(): HTMLElement {
@@ -126,62 +127,61 @@ export class PlayerView {
           this.#next,
           this.#repeat,
         ),
-        row('left', this.#rate),
-        row('right', this.#mute, this.#volume, this.#download, this.#more),
+        row('left', this.#speed, this.#sleep),
+        row('right', this.#mute, this.#volume, this.#share, this.#download, this.#more),
       ),
-      this.#status,
-      row('lists', this.#chapterList.root, this.#list.root),
+      this.#status.root,
+      this.#lists.root,
     )
   }
 
   update(model: Model, time: number): void {
-    const { state, texts, locale } = model
+    const { texts, locale } = model
     this.#showRoot(model, time)
     this.#showTrack(model)
     setAttributes(this.waveform, { label: texts.position, 'value-text': texts.timeOf, locale })
     this.showTime(time, model.duration)
     this.#showTransport(model)
     this.#showVolume(model)
-    showRates(this.#rate, model.options.rate, texts, locale)
+    this.#showMenus(model)
     setLabel(this.#download, texts.download)
     setAttributes(this.#download, { hidden: !model.isDownloadable })
-    this.#showStatus(model)
-    this.#list.update((state.session?.tracks ?? []).map(rowOf), state.index, texts.tracks)
-    setLabel(this.#more, texts.more)
+    this.#status.update(model)
+    this.#lists.update(model)
     this.#model = model
-    this.#menu?.update(model)
+    this.#menus?.update(model)
   }
 
-  /** Opens or closes the menu. */
-  async openMenu(keys = false): Promise<void> {
-    if (this.#more.hidden || !this.#model) return
-    if (!this.#menu) {
-      const { Menu, css } = await import('./menu.ts')
-      if (this.#menu) return
+  /** Opens or closes a popover. */
+  async openMenu(name: MenuName): Promise<void> {
+    if (!this.#model || !('popover' in HTMLElement.prototype)) return
+    if (!this.#menus) {
+      const { Menus, css } = await import('./popovers/menus.ts')
+      if (this.#menus) return
       const { adoptedStyleSheets } = this.root.getRootNode() as ShadowRoot
       adoptedStyleSheets.push(sheet(css))
-      const kit = { element, button, setAttributes, setText, clock: formatClock, seconds, fill }
-      this.#menu = new Menu(kit, this.#commands, this.#more)
-      this.root.append(this.#menu.root)
-      this.#menu.update(this.#model)
-      this.#menu.showTime(this.waveform.currentTime)
+      const kit = { element, button, icon, setAttributes, setText, clock: formatClock, seconds, fill }
+      const controls = {
+        speed: this.#speed,
+        sleep: this.#sleep,
+        share: this.#share,
+        more: this.#more,
+        download: this.#download,
+      }
+      this.#menus = new Menus(kit, this.#commands, controls)
+      this.root.append(...this.#menus.roots)
+      this.#menus.update(this.#model)
+      this.#menus.showTime(this.waveform.currentTime)
     }
-    this.#menu.toggle(keys)
+    this.#menus.toggle(name)
   }
 
   showTime(time: number, duration: number): void {
     this.waveform.currentTime = time
     setText(this.#now, formatClock(time))
     setText(this.#duration, formatClock(duration))
-    this.#menu?.showTime(time)
-    this.#showChapter(time)
-  }
-
-  /** Shows the chapter at a time. */
-  #showChapter(time: number): void {
-    const at = chapterAt(this.#chapters, time)
-    setTitle(this.#chapter, this.#chapters[at]?.title ?? '')
-    this.#chapterList.update(this.#chapterRows, at, this.#chapterLabel)
+    this.#menus?.showTime(time)
+    setTitle(this.#chapter, this.#lists.showTime(time))
   }
 
   #showRoot({ state, texts, isWaiting, hasSkip }: Model, time: number): void {
@@ -197,27 +197,40 @@ export class PlayerView {
       'data-several': (session?.tracks.length ?? 0) > 1,
       'data-skip': hasSkip,
       'data-started': state.playing || time > 0,
+      'data-over': isOver(state) && (title ? 'known' : 'unknown'),
     })
+    // A control that had the focus may be hidden now. The keys of the player still work.
+    const { activeElement } = this.root.getRootNode() as ShadowRoot
+    if (activeElement?.checkVisibility?.() === false) this.root.focus({ preventScroll: true })
   }
 
-  #showTrack({ state, texts, duration }: Model): void {
+  #showTrack({ state, texts, duration, loaded, isCover }: Model): void {
     const { view } = state
     const { title, subtitle, album } = namesOf(state)
     setTitle(this.#album, album === title ? '' : album)
     setTitle(this.#title, title)
     setTitle(this.#subtitle, subtitle)
-    this.#chapterLabel = texts.chapters
     const chapters = view?.chapters ?? NO_CHAPTERS
-    if (this.#chapters !== chapters) {
-      this.#chapters = this.waveform.chapters = chapters
-      this.#chapterRows = chapters.map(({ title, start }) => ({ title, time: start }))
-    }
-    showCover(this.#cover, view?.cover_image.regular.url)
+    if (this.waveform.chapters !== chapters) this.waveform.chapters = chapters
+    showCover(this.#cover, ((isCover && view?.large_cover) || view?.cover_image.regular)?.url)
     const levels = view?.levels.levels ?? NO_LEVELS
     if (this.waveform.levels !== levels) this.waveform.levels = levels
     if (this.waveform.duration !== duration) this.waveform.duration = duration
+    this.waveform.loaded = loaded
     if (this.waveform.clip !== state.clip) this.waveform.clip = state.clip
     this.#clip.update(state.clip, duration, texts)
+  }
+
+  #showMenus({ state, options: { rate }, texts, locale, link }: Model): void {
+    const speed = `${rate.toLocaleString(locale)}×`
+    setText(this.#speed.querySelector('span')!, speed)
+    setLabel(this.#speed, `${texts.speed}: ${speed}`)
+    setLabel(this.#sleep, texts.sleepTimer)
+    setLabel(this.#share, texts.share)
+    setLabel(this.#more, texts.more)
+    setAttributes(this.#speed, { 'data-on': rate !== 1 })
+    setAttributes(this.#sleep, { 'data-on': state.sleep !== null })
+    setAttributes(this.#share, { hidden: link === null })
   }
 
   #showTransport({ state, options, texts, hasNext, skip, hasSkip }: Model): void {
@@ -248,40 +261,16 @@ export class PlayerView {
     setAttributes(this.#volume, { 'aria-label': texts.volume, 'aria-valuetext': `${Math.round(value * 100)}%` })
     this.#volume.style.setProperty('--_value', String(value))
   }
-
-  #showStatus({ state, texts, problem }: Model): void {
-    const text = messageOf(state, texts) || (problem ? (texts.errors[problem] ?? texts.status.failed) : '')
-    // `setText` writes only if the text changes, because screen readers repeat text that is written again.
-    setText(this.#message, text)
-    setAttributes(this.#status, { hidden: text === '' })
-    setText(this.#retry, texts.retry)
-    setAttributes(this.#retry, { hidden: state.status !== 'failed' && state.status !== 'expired' })
-  }
 }
 
-/** Returns the message to show: the text for the error code if there is one, otherwise the text for the status. Empty if there is no problem. */
-function messageOf({ status, code }: State, texts: PlayerTexts): string {
-  if (status === 'ready' || status === 'loading') return ''
-  return (status === 'failed' && code && texts.errors[code]) || texts.status[status]
-}
-
-/** Shows a cover. Every play view has a different signed URL for the same image, so the image is reloaded only if the path changes. */
+/**
+ * Shows a cover. Every play view has a different signed URL for the same image, so the image is reloaded only if the path changes. While there is
+ * no play view, the last cover stays.
+ */
 function showCover(cover: HTMLImageElement, url: string | undefined): void {
-  const path = url?.split('?')[0] ?? ''
-  if (cover.dataset.path === path) return
+  const path = url?.split('?')[0]
+  if (!url || cover.dataset.path === path) return
   cover.dataset.path = path
-  cover.hidden = path === ''
-  if (url) cover.src = url
-}
-
-function showRates(select: HTMLSelectElement, rate: number, texts: PlayerTexts, locale: string): void {
-  setAttributes(select, { 'aria-label': texts.speed, title: texts.speed })
-  const rates = RATES.includes(rate) ? RATES : [...RATES, rate].toSorted((a, b) => a - b)
-  const key = [locale, ...rates].join(' ')
-  if (select.dataset.key !== key) {
-    select.dataset.key = key
-    const format = new Intl.NumberFormat(locale)
-    select.replaceChildren(...rates.map((value) => element('option', { value }, `${format.format(value)}×`)))
-  }
-  select.value = String(rate)
+  cover.hidden = false
+  cover.src = url
 }

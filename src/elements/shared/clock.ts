@@ -2,19 +2,23 @@ import { formatClock } from '../../contract/facts.ts'
 
 export { formatClock }
 
-/** Formats `75.4` as `1 minute 15 seconds` in a language. Intended for screen readers, many of which read `1:15` as a time of day. */
-export function spoken(seconds: number, locale: string): string {
+/**
+ * Formats `75.4` as `1 minute 15 seconds` in a language. Screen readers get this text, because many of them read `1:15` as a time of day. `short`
+ * returns `1 min 15 sec`.
+ */
+export function spoken(seconds: number, locale: string, unitDisplay: 'long' | 'short' = 'long'): string {
   const parts = formatClock(seconds).split(':').map(Number)
   const words = ['hour', 'minute', 'second']
     .slice(-parts.length)
     .flatMap((unit, i) =>
-      parts[i] || (unit === 'second' && seconds < 60) ? formatOf(locale, unit).format(parts[i]!) : [],
+      parts[i] || (unit === 'second' && seconds < 60)
+        ? formatOf(locale, { style: 'unit', unit, unitDisplay }).format(parts[i]!)
+        : [],
     )
   return words.join(' ')
 }
 
-function formatOf(locale: string, unit: string): Intl.NumberFormat {
-  const options: Intl.NumberFormatOptions = { style: 'unit', unit, unitDisplay: 'long' }
+function formatOf(locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
   try {
     return new Intl.NumberFormat(locale, options)
   } catch {

@@ -9,6 +9,8 @@ export interface Picture {
   gap: number
   /** Fraction of the track that has been played, 0–1. */
   progress: number
+  /** Fraction of the track up to which the audio is loaded, 0–1; without it, all of the track. */
+  loaded?: number
   /** Colors of the played bars, the unplayed bars, and the line between them. */
   played: string
   rest: string
@@ -19,8 +21,23 @@ export interface Picture {
 
 type Context = Pick<
   CanvasRenderingContext2D,
-  'save' | 'restore' | 'beginPath' | 'rect' | 'clip' | 'clearRect' | 'roundRect' | 'fill' | 'fillRect' | 'fillStyle'
+  | 'save'
+  | 'restore'
+  | 'beginPath'
+  | 'rect'
+  | 'clip'
+  | 'clearRect'
+  | 'roundRect'
+  | 'fill'
+  | 'fillRect'
+  | 'fillStyle'
+  | 'globalAlpha'
 >
+
+/** Height of the unplayed bars, relative to the played ones: the shape of the waveform shows the position, not only its colors. */
+const REST_HEIGHT = 0.8
+/** Opacity of the bars whose audio is not loaded. */
+const NOT_LOADED = 0.6
 
 /** Returns the number of bars that fit into a width; at least 1. */
 export const barCount = (width: number, bar: number, gap: number) =>
@@ -42,10 +59,14 @@ export const column = (progress: number, width: number) => Math.round(Math.min(1
 
 /** Draws the columns between `from` and `to`, by default the whole picture. Other columns remain unchanged. */
 export function drawWaveform(context: Context, picture: Picture, from = 0, to = picture.width): void {
-  const { width, height, progress, played, rest, head, line } = picture
+  const { width, height, progress, loaded = 1, played, rest, head, line } = picture
   const at = column(progress, width)
-  drawPart(context, picture, played, from, Math.min(at, to))
-  drawPart(context, picture, rest, Math.max(at, from), to)
+  const loadedTo = Math.max(at, column(loaded, width))
+  const part = (color: string, scale: number, alpha: number, start: number, end: number) =>
+    drawPart(context, picture, { color, scale, alpha }, Math.max(start, from), Math.min(end, to))
+  part(played, 1, 1, 0, at)
+  part(rest, REST_HEIGHT, 1, at, loadedTo)
+  part(rest, REST_HEIGHT, NOT_LOADED, loadedTo, width)
   if (line === 0 || progress <= 0) return
   context.fillStyle = head
   context.fillRect(Math.min(Math.max(0, Math.round(at - line / 2)), width - line), 0, line, height)
@@ -68,7 +89,14 @@ export function changedColumns(before: number, after: number, picture: Picture):
 const startOf = ({ width, heights, bar, gap }: Picture) =>
   Math.floor((width - (heights.length * (bar + gap) - gap)) / 2)
 
-function drawPart(context: Context, picture: Picture, color: string, from: number, to: number): void {
+/** How the bars of a part look. `scale` multiplies their heights. */
+interface Style {
+  color: string
+  scale: number
+  alpha: number
+}
+
+function drawPart(context: Context, picture: Picture, { color, scale, alpha }: Style, from: number, to: number): void {
   if (to <= from) return
   const { height, heights, bar, gap } = picture
   const pitch = bar + gap
@@ -79,10 +107,11 @@ function drawPart(context: Context, picture: Picture, color: string, from: numbe
   context.clip()
   context.clearRect(from, 0, to - from, height)
   context.fillStyle = color
+  context.globalAlpha = alpha
   const first = Math.max(0, Math.floor((from - start - bar) / pitch) + 1)
   const end = Math.min(heights.length, Math.ceil((to - start) / pitch))
   for (let i = first; i < end; i++) {
-    const barHeight = Math.max(bar, Math.round(heights[i]! * height))
+    const barHeight = Math.max(bar, Math.round(heights[i]! * scale * height))
     // Each bar has its own path, so that the pixels at its edges do not depend on the other bars.
     context.beginPath()
     context.roundRect(start + i * pitch, Math.round((height - barHeight) / 2), bar, barHeight, bar / 2)

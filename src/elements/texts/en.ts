@@ -1,6 +1,6 @@
-import type { PlayerTexts, UploaderTexts } from './texts.ts'
+import type { FirstPlayerTexts, UploaderTexts } from './texts.ts'
 
-export const player: PlayerTexts = {
+export const player: FirstPlayerTexts = {
   player: 'Audio player',
   playerOf: 'Audio player: {title}',
   play: 'Play',
@@ -19,31 +19,27 @@ export const player: PlayerTexts = {
   repeat: 'Repeat',
   download: 'Download',
   tracks: 'Tracks',
+  trackCount: { one: '{n} track', other: '{n} tracks' },
+  chapterCount: { one: '{n} chapter', other: '{n} chapters' },
+  find: { other: 'Find in {n} tracks' },
+  nothingFound: 'No track has this title.',
   retry: 'Try again',
+  reload: 'Reload the page',
   more: 'More',
-  link: 'Link',
-  startAt: 'Start at',
-  endAt: 'End at',
+  share: 'Share',
   leaveClip: 'Play the whole track',
-  copy: 'Copy',
-  copied: 'Copied',
   sleepTimer: 'Sleep timer',
-  off: 'Off',
-  minutes: '{minutes} minutes',
-  endOfTrack: 'End of the track',
-  keys: 'Keyboard shortcuts',
-  remote: 'Play on another device',
   chapters: 'Chapters',
-  nextChapter: 'Next chapter',
-  previousChapter: 'Previous chapter',
+  expiredHelp: 'Reload the page. If that does not help, its owner has to renew the player.',
   status: {
     processing: 'This track is still being processed. It will play as soon as it is ready.',
     offline: 'The connection is lost. Playback goes on when it is back.',
-    expired: 'This listening session has expired. Reload the page to go on.',
+    expired: 'This player has expired.',
     empty: 'There is nothing to play here.',
     failed: 'This track cannot be played.',
   },
   errors: {
+    not_found: 'This audio is not available any more.',
     download_failed: 'The download failed. Try again later.',
   },
 }

@@ -1,7 +1,7 @@
 /** The types of the elements' texts. `{…}` in a text is a placeholder. */
 
-/** Texts of the player. */
-export interface PlayerTexts {
+/** Texts of the player without its popovers. In English, they are part of its bundle. */
+export interface FirstPlayerTexts {
   player: string
   /** Name of the player for screen readers while it shows a track. */
   playerOf: string
@@ -21,28 +21,48 @@ export interface PlayerTexts {
   repeat: string
   download: string
   tracks: string
+  // The heads of the lists, and the field that finds a track in a long list.
+  trackCount: Plural
+  chapterCount: Plural
+  find: Plural
+  nothingFound: string
   retry: string
+  reload: string
   more: string
-  link: string
-  startAt: string
-  endAt: string
+  share: string
   leaveClip: string
-  copy: string
-  copied: string
   sleepTimer: string
-  off: string
-  minutes: string
-  endOfTrack: string
-  keys: string
-  remote: string
   chapters: string
-  nextChapter: string
-  previousChapter: string
+  /** Advice for listeners whose session has expired. It is shown below the message. */
+  expiredHelp: string
   /** The messages for a player that cannot play, by its status. */
   status: Record<'processing' | 'offline' | 'expired' | 'empty' | 'failed', string>
   /** The messages for some failures, by error code. They replace the message for the status. */
   errors: Record<string, string>
 }
+
+/** Texts of the popovers of the player, with the names of keys that have no button. */
+export interface PopoverTexts {
+  link: string
+  copyLink: string
+  copyLinkAt: string
+  linkToPart: string
+  startAt: string
+  endAt: string
+  /** Sets the start or the end of a part to the current position. */
+  now: string
+  copied: string
+  off: string
+  minutes: string
+  endOfTrack: string
+  keys: string
+  remote: string
+  nextChapter: string
+  previousChapter: string
+}
+
+/** Texts of the player. */
+export interface PlayerTexts extends FirstPlayerTexts, PopoverTexts {}
 
 /** The forms of a text with a number `{n}`, by the plural category of the number in the language. */
 export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>

@@ -1,7 +1,7 @@
 import { spoken } from '../shared/clock.ts'
 import { element, setAttributes, sheet, upgradeProperties } from '../shared/dom.ts'
 import { barCount, barHeights, changedColumns, column, drawWaveform, type Picture } from '../shared/draw.ts'
-import { followMedia } from './follow.ts'
+import { followMedia, loadedUntil } from './follow.ts'
 import { keyTarget } from './keys.ts'
 import { listenToPointers } from './pointer.ts'
 
@@ -43,6 +43,7 @@ export class TonearmWaveform extends HTMLElement {
   #clip: Clip | null = null
   #duration = 0
   #time = 0
+  #loaded: number | null = null
   /** Position of the current drag in seconds; null while nothing is dragged. */
   #dragged: number | null = null
   #media: HTMLMediaElement | null = null
@@ -109,6 +110,16 @@ export class TonearmWaveform extends HTMLElement {
   set currentTime(seconds: number) {
     this.#time = seconds
     this.#show()
+  }
+
+  /** The seconds up to which the audio is loaded; the bars after them are paler. Null if that is not known. */
+  get loaded(): number | null {
+    return this.#loaded
+  }
+  set loaded(seconds: number | null) {
+    if (this.#loaded === seconds) return
+    this.#loaded = seconds
+    this.#redraw()
   }
 
   connectedCallback(): void {
@@ -215,6 +226,7 @@ export class TonearmWaveform extends HTMLElement {
       bar,
       gap,
       progress: this.#duration > 0 ? (this.#dragged ?? this.#time) / this.#duration : 0,
+      loaded: (this.#loaded ?? Infinity) / (this.#duration || 1),
       played,
       rest,
       head,
@@ -235,6 +247,7 @@ export class TonearmWaveform extends HTMLElement {
     const update = () => {
       if (Number.isFinite(media.duration)) this.#duration = media.duration
       this.currentTime = media.currentTime
+      this.loaded = loadedUntil(media)
     }
     followMedia(media, update, this.#following.signal)
   }

@@ -3,7 +3,14 @@ import type { Hono } from 'hono'
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
-import { EMBED_HEIGHTS, EMBED_MIN_WIDTH, EMBED_ROWS, EMBED_WIDTH, embedHeight } from '../../contract/embed.ts'
+import {
+  EMBED_HEIGHTS,
+  EMBED_MIN_SQUARE,
+  EMBED_MIN_WIDTH,
+  EMBED_ROWS,
+  EMBED_WIDTH,
+  embedHeight,
+} from '../../contract/embed.ts'
 import { COVER_SIZES } from '../../contract/facts.ts'
 import type { CoverImage } from '../../contract/media.ts'
 import { PlaySessionId } from '../../contract/play.ts'
@@ -96,9 +103,11 @@ export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
     const { title, subtitle, cover_image, seconds_left } = embed
     const full = embedHeight(embed.scope, rows)
     const tooSmall = room.height < full || room.width < EMBED_MIN_WIDTH
-    const compact = appearance.layout === 'compact' || tooSmall
-    const width = Math.min(EMBED_WIDTH, room.width)
-    const height = Math.min(compact ? EMBED_HEIGHTS.compact : full, room.height)
+    const side = Math.min(EMBED_WIDTH, room.width, room.height)
+    const isSquare = appearance.layout === 'cover' && side >= EMBED_MIN_SQUARE
+    const compact = appearance.layout === 'compact' || (tooSmall && !isSquare)
+    const width = isSquare ? side : Math.min(EMBED_WIDTH, room.width)
+    const height = isSquare ? side : Math.min(compact ? EMBED_HEIGHTS.compact : full, room.height)
     const search = new URLSearchParams({ ...appearance, ...(compact && { layout: 'compact' }) })
     const src = `${frame_url}${search.size > 0 ? `?${search.toString()}` : ''}${place}`
     const frame = { src, title, width, height, frameborder: 0, allow: 'autoplay', loading: 'lazy' }

@@ -15,7 +15,7 @@ const FRAME = '/elements/frame.js'
 
 /** URL parameters for the appearance of the player, and patterns for their values. They become attributes of the element. */
 const APPEARANCE = {
-  layout: /^(full|compact)$/,
+  layout: /^(full|compact|cover)$/,
   theme: /^(auto|light|dark)$/,
   accent: /^#?[0-9A-Fa-f]{6}$/,
 }
@@ -37,7 +37,7 @@ export const attributesOf = (attributes: Record<string, string | number>): Html[
   Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`)
 
 /**
- * The player fills the frame. The part above its list is 268 pixels high, or at least 304 if the frame is narrow; the waveform uses the height that
+ * The player fills the frame. The part above the rows of its list is at least 288 pixels high, or 320 if the frame is narrow; the waveform uses the height that
  * is left.
  */
 const STYLE = `
@@ -49,8 +49,8 @@ const STYLE = `
   html, body { height: 100%; margin: 0 }
   body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: transparent }
   tonearm-player { display: block; max-width: 100%; height: 100%; --tonearm-waveform-height: 100%;
-    --tonearm-list-height: calc(100vh - 268px) }
-  @media (width < 560px) { tonearm-player { --tonearm-list-height: calc(100vh - 304px) } }
+    --tonearm-list-height: calc(100vh - 288px) }
+  @media (width < 560px) { tonearm-player { --tonearm-list-height: calc(100vh - 320px) } }
   .message { display: grid; place-content: center; gap: 4px; min-height: 100%; padding: 24px; text-align: center;
     background: var(--ground) }
   .frame { height: 100% }

@@ -107,6 +107,7 @@ describe('the embed page', () => {
     const { text } = await open(`${id}?layout=compact&theme=dark&accent=%23C0FFEE&api-key=x&start=%22%3E`)
     expect(text).toMatch(/<tonearm-player[^>]* layout="compact" theme="dark" accent="#C0FFEE" *>/)
     expect(text).not.toContain('api-key')
+    expect((await open(`${id}?layout=cover`)).text).toMatch(/<tonearm-player[^>]* layout="cover" *>/)
     expect((await open(`${id}?layout=huge&accent=red%22onload=&theme=`)).text).not.toMatch(/layout=|accent=|onload/)
   })
 

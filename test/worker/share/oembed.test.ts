@@ -66,6 +66,12 @@ describe('oEmbed', () => {
     const tiny = await ok('GET', path({ url: address, maxwidth: '40', maxheight: '50' }))
     expect(tiny).toMatchObject({ width: 40, height: 50 })
     expect(tiny).not.toHaveProperty('thumbnail_url')
+    const cover = `${address}?layout=cover`
+    expect(await ok('GET', path({ url: cover }))).toMatchObject({ width: 480, height: 480 })
+    const square = await ok('GET', path({ url: cover, maxwidth: '300', maxheight: '600' }))
+    expect(square).toMatchObject({ width: 300, height: 300, html: expect.stringContaining('?layout=cover"') })
+    const low = await ok('GET', path({ url: cover, maxheight: '150' }))
+    expect(low).toMatchObject({ width: 480, height: 120, html: expect.stringContaining('?layout=compact"') })
     const roomy = await ok('GET', path({ url: address, maxwidth: '2000', maxheight: '2000' }))
     expect(roomy).toMatchObject({ width: 480, height: 176 })
     for (const wrong of ['maxwidth=0', 'maxwidth=wide', 'maxheight=-1', 'maxheight=1.5']) {
