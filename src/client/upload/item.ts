@@ -132,8 +132,8 @@ export class UploadItem {
 
   /** Whether an earlier visit has uploaded the file, which this one only lists. */
   isPast = false
-  /** When the file was added, in milliseconds since 1970. */
-  addedAt = Date.now()
+  /** When the file was added, in milliseconds since 1970. Files that were added together differ by fractions. */
+  addedAt = Date.now() + itemCount / 1000
   /** Identifies the file, so that its upload can continue after a reload. */
   fingerprint: string | null = null
   /** Key of the file's entry in `ledger`; null unless this tab holds the lock. */
