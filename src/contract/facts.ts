@@ -26,8 +26,10 @@ export const LOGGED_SHARE = 0.01
 export const UPLOAD_TTL = 3600
 /** Seconds after which deleted items leave the trash. */
 export const TRASH_TTL = 7 * 86_400
-/** Multipart uploads: minimum bytes per part (the parts of large files are larger), maximum number of parts, and seconds until an upload expires. */
-export const PART_SIZE = 8 * 1024 * 1024
+/** Multipart uploads: bytes per part, which are the minimum of R2, and from `LARGE_FILE` bytes on; maximum number of parts, for which the parts of larger files grow; seconds until an upload expires. */
+export const PART_SIZE = 5 * 1024 * 1024
+export const LARGE_PART_SIZE = 8 * 1024 * 1024
+export const LARGE_FILE = 500_000_000
 export const MAX_PARTS = 1000
 export const MULTIPART_TTL = 86_400
 /** Number of part URLs in the response that starts an upload, and maximum number in any response. */

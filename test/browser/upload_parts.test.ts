@@ -85,7 +85,7 @@ describe('only missing parts are sent again', () => {
     const { item, events } = send('cut.wav')
     await until(item, 'ready')
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
-    expect(events.some(({ type, code }) => type === 'upload-retry' && code === 'network')).toBe(true)
+    expect(events.some(({ type, code }) => type === 'upload-retry' && code === 'storage_unavailable')).toBe(true)
     expect(service.tracks).toHaveLength(1)
   })
 
@@ -204,11 +204,11 @@ test('the file fails if storage rejects a part or hides its ETag', async () => {
   expect(hidden.problem?.code).toBe('etag_hidden')
 })
 
-test('without a connection the upload fails after a while, and a retry keeps the stored parts', async () => {
+test('without a connection to the storage the upload fails after a while, and a retry keeps the stored parts', async () => {
   service.intercept = ({ path }) => (isPart(path) && service.count('PUT') > 4 ? lost() : undefined)
   const { item, queue } = send('lost.wav')
   await until(item, 'failed')
-  expect(item.problem?.code).toBe('network')
+  expect(item.problem?.code).toBe('storage_unavailable')
   service.intercept = () => undefined
   queue.retry(item)
   await until(item, 'ready')

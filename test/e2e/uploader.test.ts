@@ -44,7 +44,7 @@ test('three files, of which one is paused and one is retried, become tracks in l
   await uploader.untilSent('three.wav')
 
   bench.network.cut()
-  await row('two.wav').getByText('The connection was lost. Next attempt in').waitFor(TIMEOUT)
+  await row('two.wav').getByText('The connection was lost. Trying again in').waitFor(TIMEOUT)
   // Waits for the third retry, because the delays before it are too short to press a button.
   const retries = async () =>
     (await uploader.events()).filter(({ type, name }) => type === 'upload-retry' && name === 'two.wav').length
@@ -85,6 +85,23 @@ test('an upload survives being offline and resumes when the browser is back onli
   await uploader.page.context().setOffline(false)
   await uploader.until('offline.wav', 'ready')
   expect((await bench.trackNames()).filter((name) => name === 'offline.wav')).toHaveLength(1)
+})
+
+test('a storage that answers 503 is named even if the browser hides the status, and the file is sent once it is back', async () => {
+  const uploader = await bench.open()
+  const { page, row } = uploader
+  const isSent = (url: URL) => url.pathname.endsWith('stuck.wav') || url.searchParams.has('X-Amz-Signature')
+  for (const headers of [{}, { 'access-control-allow-origin': '*' }] as Record<string, string>[]) {
+    await page.route(isSent, (route) =>
+      route.request().method() === 'PUT' ? route.fulfill({ status: 503, headers }) : route.continue(),
+    )
+    await choose(uploader, await bench.aSong('stuck.wav', 1))
+    await row('stuck.wav').getByText('The storage does not answer. Trying again in').waitFor(TIMEOUT)
+    await page.unroute(isSent)
+    await row('stuck.wav').getByRole('button', { name: 'Try now' }).click()
+    await uploader.until('stuck.wav', 'ready')
+    await row('stuck.wav').getByRole('button', { name: 'Remove' }).click()
+  }
 })
 
 test('an expired upload URL is replaced by a new one', async () => {

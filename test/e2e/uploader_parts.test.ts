@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
+import { findings } from './axe.ts'
 import { openTab, signIn, visit } from './studio_steps.ts'
 import { countStoredParts, TIMEOUT, type Uploader } from './uploader_page.ts'
 import { type UploaderWorkspace, choose, setUp, sha256 } from './uploader_setup.ts'
@@ -17,10 +18,10 @@ beforeAll(async () => {
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
-const PART = 8 * 1024 * 1024
+const PART = 5 * 1024 * 1024
 /** Sizes of files in bytes. At a pause, up to three parts are in flight and still finish, so a file needs more parts than the pause and those. A file of less
  * than 32 MiB is sent as one. */
-const [FIVE_PARTS, SIX_PARTS] = [34_000_000, 43_000_000]
+const [SEVEN_PARTS, NINE_PARTS] = [34_000_000, 43_000_000]
 /** Counts how often each part was stored. */
 function countParts(page: Page): Map<string, number> {
   const arrived = new Map<string, number>()
@@ -77,7 +78,7 @@ test('a large file arrives over a connection that is cut repeatedly, and only th
 test('a pause loses nothing, and selecting the file again after a reload continues the same track', async () => {
   const uploader = await bench.open()
   const { page, row } = uploader
-  const path = await bench.aHeavySong('album.wav', SIX_PARTS)
+  const path = await bench.aHeavySong('album.wav', NINE_PARTS)
   const arrived = countParts(page)
   bench.network.hold(20_000_000)
   await choose(uploader, path)
@@ -91,7 +92,7 @@ test('a pause loses nothing, and selecting the file again after a reload continu
   await row('album.wav')
     .getByText(/^Paused at \d+%\.$/)
     .waitFor(TIMEOUT)
-  expect(arrived.size).toBeLessThan(6)
+  expect(arrived.size).toBeLessThan(9)
 
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
@@ -99,7 +100,7 @@ test('a pause loses nothing, and selecting the file again after a reload continu
     .getByText(/^Choose album.wav again to go on at \d+%\.$/)
     .waitFor(TIMEOUT)
   expect(await uploader.asks()).toBe(false)
-  const other = await bench.aHeavySong('other.wav', SIX_PARTS)
+  const other = await bench.aHeavySong('other.wav', NINE_PARTS)
   const chooseAgain = async (again: string) => {
     const chooser = page.waitForEvent('filechooser')
     await row('album.wav').getByRole('button', { name: 'Choose the file' }).click()
@@ -109,16 +110,25 @@ test('a pause loses nothing, and selecting the file again after a reload continu
   await row('album.wav').getByText('This is not the same file as album.wav.').waitFor()
   await chooseAgain(path)
   await uploader.until('album.wav', 'ready')
-  expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([6, []])
+  expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([9, []])
   await expectWhole(uploader, 'album.wav', path)
+  // The list is still there after a reload, until it is cleared. An empty summary takes no space.
+  await page.reload()
+  await row('album.wav')
+    .getByText(/^Ready/)
+    .waitFor(TIMEOUT)
+  await uploader.element.getByText('1 file ready').waitFor()
+  expect(await findings(page)).toEqual([])
+  await uploader.element.getByRole('button', { name: 'Clear list' }).click()
   await page.reload()
   await uploader.element.getByText('Drop audio files here').waitFor()
   expect(await uploader.element.getByRole('listitem').count()).toBe(0)
+  expect(await uploader.element.locator('.summary').isVisible()).toBe(false)
 })
 
 test('two tabs never send the same file: the second shows a message, and continues the upload after the first has crashed', async () => {
   const first = await bench.open()
-  const path = await bench.aHeavySong('crashed.wav', SIX_PARTS)
+  const path = await bench.aHeavySong('crashed.wav', NINE_PARTS)
   const arrived = countParts(first.page)
   bench.network.hold(34_000_000)
   await choose(first, path)
@@ -139,14 +149,14 @@ test('two tabs never send the same file: the second shows a message, and continu
     document.querySelector('tonearm-uploader')!.files.map(({ trackId }) => trackId),
   )
   expect(ids).toEqual([sent!.trackId])
-  expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([6, []])
+  expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([9, []])
   expect(await bench.hashOf(sent!.trackId!)).toBe(sha256(await readFile(path)))
 })
 
 test('setting a key after the page has loaded resumes the interrupted file', async () => {
   const uploader = await bench.open()
   const { page, row } = uploader
-  const path = await bench.aHeavySong('late.wav', FIVE_PARTS)
+  const path = await bench.aHeavySong('late.wav', SEVEN_PARTS)
   const arrived = countParts(page)
   bench.network.hold(30_000_000)
   await choose(uploader, path)
@@ -166,7 +176,7 @@ test('setting a key after the page has loaded resumes the interrupted file', asy
 
 test('a file that is removed from the list or is no longer available leaves no track', async () => {
   const uploader = await bench.open({ manual: '' })
-  const path = await bench.aHeavySong('removed.wav', FIVE_PARTS)
+  const path = await bench.aHeavySong('removed.wav', SEVEN_PARTS)
   const vanishing = await bench.aSong('vanished.wav', 1)
   bench.network.hold(10_000_000)
   await choose(uploader, vanishing, path)
@@ -184,7 +194,7 @@ test('the studio also resumes a file interrupted by a reload when it is selected
   const { page } = await openTab(bench.browser, { proxy: { server: bench.network.server } })
   await signIn(page, bench.stack)
   await visit(page, `#/collection/${bench.collection_id}`, 'Inbox')
-  const path = await bench.aHeavySong('studio.wav', FIVE_PARTS)
+  const path = await bench.aHeavySong('studio.wav', SEVEN_PARTS)
   const arrived = countParts(page)
   bench.network.hold(34_000_000)
   await page.setInputFiles('.thing-text input[type=file]', path)
@@ -197,6 +207,6 @@ test('the studio also resumes a file interrupted by a reload when it is selected
   await page.getByRole('button', { name: 'Choose the file: studio.wav' }).click()
   await (await chooser).setFiles(path)
   await page.locator('.track[data-status=ready]', { hasText: 'studio' }).waitFor(TIMEOUT)
-  expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([5, []])
+  expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([7, []])
   expect((await bench.trackNames()).filter((name) => name === 'studio.wav')).toHaveLength(1)
 })

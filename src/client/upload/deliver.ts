@@ -1,6 +1,6 @@
 import { MAX_COVER_BYTES } from '../../contract/facts.ts'
 import { uploadFile } from '../client.ts'
-import { backoff, type Failure, isTransient, noResponse, poll, retry, sleep } from '../retry.ts'
+import { backoff, deadline, type Failure, isTransient, noResponse, poll, retry, sleep } from '../retry.ts'
 import { COVER_ACCEPT, headOf, isAccepted } from './accept.ts'
 import { MULTIPART_THRESHOLD, type Problem, type Target, type UploadItem } from './item.ts'
 import { PartSender } from './parts.ts'
@@ -20,6 +20,7 @@ import {
   readTrack,
   type Step,
   stepOf,
+  STORAGE_LOST,
   type UploadContext,
   type Verdict,
 } from './session.ts'
@@ -31,6 +32,12 @@ import {
  * uploading the file.
  */
 export type Delivery = { end: 'done' | 'aborted' | 'elsewhere' } | { end: 'failed' | 'stopped'; problem: Problem }
+
+/** Returns the end of a delivery in which code of the page threw an error. */
+export const failedWith = (error: unknown): Delivery => ({
+  end: 'failed',
+  problem: { code: 'internal', message: String(error) },
+})
 
 const CHANGED = stepOf({ code: 'file_changed', message: '' }, 'fail')
 const ABORTED = stepOf(noResponse(true), 'retry')
@@ -71,7 +78,9 @@ export async function deliver(item: UploadItem, context: UploadContext): Promise
     if (step.ok || isThere) return { end: 'done' }
     // The file was paused, and the parts that were in flight have arrived.
     if (item.state === 'paused') return { end: 'aborted' }
-    const { verdict, problem } = step
+    const { verdict } = step
+    const problem = await explained(step.problem, item, context, signal)
+    if (signal.aborted) return { end: 'aborted' }
     // Attempts are counted again from 0 after more parts were stored.
     if (item.stored > stored) attempt = 0
     if (verdict === 'stop') return { end: 'stopped', problem }
@@ -82,6 +91,19 @@ export async function deliver(item: UploadItem, context: UploadContext): Promise
     if (!offline) attempt++
     await waitForNext(item, problem, delay, offline, context)
   }
+}
+
+/** Milliseconds for which the service may take to answer whether it can be reached. */
+const REACHED = 5000
+
+/** Returns the problem of a lost connection to the storage: if the service still answers, only the storage does not. */
+async function explained(problem: Problem, { target }: UploadItem, context: UploadContext, signal: AbortSignal) {
+  if (problem.code !== STORAGE_LOST) return problem
+  const limit = deadline(REACHED, signal)
+  const answer = target && !isOffline() && (await readTrack(target, context, limit.signal))
+  limit.end()
+  const isReached = answer && (answer.ok || answer.status > 0)
+  return { ...problem, code: isReached ? 'storage_unavailable' : 'network' }
 }
 
 async function waitForNext(
@@ -109,7 +131,10 @@ async function attemptOnce(item: UploadItem, context: UploadContext, signal: Abo
     // Tracks are created in the order of the list, because a collection plays its tracks in the order in which they were created.
     const created = await context.inOrder(async () => ((await isThere()) ? createTarget(item, context, signal) : null))
     if (!created) return CHANGED
-    if (created.ok) item.target = created.target
+    if (created.ok) {
+      item.target = created.target
+      void context.ledger.save(item)
+    }
     if (signal.aborted) return ABORTED
     if (!created.ok) return stepOf(created, afterCreating(created, context))
     context.emit('upload-start', item, {})
@@ -136,7 +161,7 @@ async function sendFile(
     signal,
     onProgress(fraction) {
       if (signal.aborted) return
-      item.sent = Math.round(fraction * item.size)
+      item.advance(Math.round(fraction * item.size))
       context.emit('upload-progress', item, { loaded: item.sent, total: item.size })
       context.changed(item)
     },

@@ -85,6 +85,10 @@ export interface Cover {
   controller: AbortController
 }
 
+/** Milliseconds between two measurements of the speed. After a longer break than `BREAK`, as in a pause, the measurement starts again. */
+const MEASURE = 1000
+const BREAK = 10_000
+
 let itemCount = 0
 
 /** One file of the list, with the state of its upload. */
@@ -102,6 +106,9 @@ export class UploadItem {
   state: UploadState = 'queued'
   /** Number of bytes that are stored, plus those that were sent of the parts in flight. */
   sent = 0
+  /** Bytes per second in the last seconds; 0 until it is known. */
+  speed = 0
+  #measured = { at: 0, sent: 0 }
   /** Status of the track; null until the file has arrived. */
   status: TrackStatus | null = null
   /** Progress of the processing, 0–1. */
@@ -123,7 +130,11 @@ export class UploadItem {
   /** Ends the wait before the next attempt. */
   wake = new AbortController()
 
-  /** Identifies a large file, so that its upload can continue after a reload. */
+  /** Whether an earlier visit has uploaded the file, which this one only lists. */
+  isPast = false
+  /** When the file was added, in milliseconds since 1970. Files that were added together differ by fractions. */
+  addedAt = Date.now() + itemCount / 1000
+  /** Identifies the file, so that its upload can continue after a reload. */
   fingerprint: string | null = null
   /** Key of the file's entry in `ledger`; null unless this tab holds the lock. */
   key: string | null = null
@@ -141,6 +152,19 @@ export class UploadItem {
     const { part_size, part_count, etags } = this.parts
     const last = this.size - part_size * (part_count - 1)
     return Object.keys(etags).reduce((sum, n) => sum + (Number(n) === part_count ? last : part_size), 0)
+  }
+
+  /** Sets the number of bytes that were sent, and measures the speed. */
+  advance(sent: number): void {
+    const now = Date.now()
+    const { at, sent: before } = this.#measured
+    this.sent = sent
+    const time = now - at
+    if (time < MEASURE) return
+    const speed = ((sent - before) * 1000) / time
+    // The last measurement counts for a third, so that the estimate neither jumps nor lags.
+    this.speed = time > BREAK || sent < before ? 0 : this.speed > 0 ? (this.speed * 2 + speed) / 3 : speed
+    this.#measured = { at: now, sent }
   }
 
   /** Fraction of the file's bytes that were sent, 0–1. */
@@ -164,6 +188,16 @@ export function totalFraction(items: readonly UploadItem[]): number {
   const counted = items.filter(({ state }) => !['rejected', 'cancelled', 'interrupted'].includes(state))
   const total = counted.reduce((sum, { size }) => sum + size, 0)
   return total > 0 ? counted.reduce((sum, { sent }) => sum + sent, 0) / total : 0
+}
+
+/** Returns how many files of this visit are ready and have failed; null while some are not done, and if there are none. */
+export function resultOf(items: readonly UploadItem[]): QueueEvents['queue-complete'] | null {
+  const added = items.filter(({ isPast }) => !isPast)
+  // An interrupted item that has its file is not done: it waits for another tab.
+  const isDone = (item: UploadItem) => item.isSettled && !(item.state === 'interrupted' && item.file)
+  if (added.length === 0 || !added.every(isDone)) return null
+  const count = (...states: UploadState[]) => added.filter(({ state }) => states.includes(state)).length
+  return { ready: count('ready'), failed: count('failed', 'rejected') }
 }
 
 /** The details of the events about a file, by the name of the event. */
@@ -217,6 +251,8 @@ export interface UploadOptions {
    * themselves.
    */
   keepsTracks?: boolean
+  /** Whether the list is stored in the browser for a day, with finished files, so that it is still there after a reload. */
+  remembers?: boolean
   describe?: (file: File) => Description
 }
 

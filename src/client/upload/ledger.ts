@@ -1,32 +1,48 @@
 import { type Parts, type Target, UploadItem } from './item.ts'
 
 /**
- * Stores multipart uploads, so that they can continue after a reload or a crash. Uses IndexedDB, which also works on pages without https.
- * If IndexedDB is unavailable, e.g. in a private window or on a full disk, uploads work but are not stored.
+ * Stores uploads, so that they can continue after a reload or a crash: those in parts, and with the option `remembers` all of the list. Uses IndexedDB,
+ * which also works on pages without https. If IndexedDB is unavailable, e.g. in a private window or on a full disk, uploads work but are not stored.
  */
+
+/** The fields of a file that is done: it was uploaded, or will never be sent. */
+type Outcome = Pick<UploadItem, 'state' | 'status' | 'duration' | 'problem' | 'retriable'>
 
 /** A stored upload. */
 interface Entry {
-  /** The destination and the fingerprint of the file. */
+  /** The destination, and the fingerprint of the file; if the file is done, its track instead. */
   key: string
   name: string
   size: number
-  fingerprint: string
-  /** The target without its client, which cannot be stored. */
-  target: Target
-  parts: Parts
+  fingerprint: string | null
+  /** The target without its client, which cannot be stored; null before the file has a track. */
+  target: Target | null
+  parts: Parts | null
+  /** Null while the file is not done. */
+  outcome: Outcome | null
+  /** When the file was added, in milliseconds since 1970. */
+  at: number
 }
 
+/** Milliseconds for which an upload without parts is stored, as long as one in parts can be continued. */
+const DAY = 86_400_000
+
 export interface Ledger {
+  /** Whether it stores all uploads, and not only those in parts. */
+  remembersAll: boolean
   /** Returns the stored uploads for this destination that have no lock in this tab; with `idle`, only those that no tab is sending. */
   read: (unlocked?: 'idle') => Promise<Entry[]>
   /**
-   * Locks a large file for this tab until `remove` is called, with Web Locks, which require https. Resolves to false if another tab is
+   * Locks a file for this tab until `remove` is called, with Web Locks, which require https. Resolves to false if another tab is
    * sending the file. If a signal is given, waits until the other tab releases the file, and resolves to false if the signal aborts.
    */
   claim: (item: UploadItem, signal?: AbortSignal) => Promise<boolean>
   save: (item: UploadItem) => Promise<void>
   remove: (item: UploadItem) => Promise<void>
+  /** Stores that a file is done, and releases its lock. */
+  finish: (item: UploadItem) => Promise<void>
+  /** Removes a file that is done. */
+  forget: (item: UploadItem) => Promise<void>
 }
 
 /** The largest prime below 2⁴⁴. Any smaller number times 257 is still an exact integer. */
@@ -48,7 +64,16 @@ async function fingerprintOf(file: File): Promise<string> {
 }
 
 /** Stores nothing. Used in Node and other environments without IndexedDB. */
-const NONE: Ledger = { read: async () => [], claim: async () => true, save: async () => {}, remove: async () => {} }
+const nothing = async () => {}
+const NONE: Ledger = {
+  remembersAll: false,
+  read: async () => [],
+  claim: async () => true,
+  save: nothing,
+  remove: nothing,
+  finish: nothing,
+  forget: nothing,
+}
 
 const STORE = 'uploads'
 /** Milliseconds until a request to the database fails. */
@@ -75,8 +100,8 @@ const held = new Map<string, { item: UploadItem; release: () => void }>()
 
 const lockOf = (key: string) => `tonearm ${key}`
 
-/** Opens the ledger, which stores the uploads to one destination. */
-export function openLedger(place: () => string): Ledger {
+/** Opens the ledger, which stores the uploads to one destination: those in parts, or if `remembersAll` is true, all. */
+export function openLedger(place: () => string, remembersAll = false): Ledger {
   if (typeof indexedDB === 'undefined') return NONE
   const database = openDatabase()
   database.catch(() => {})
@@ -87,10 +112,22 @@ export function openLedger(place: () => string): Ledger {
 
   async function load(): Promise<Entry[]> {
     const all: Entry[] = (await query('readonly', (entries) => entries.getAll())) ?? []
-    return all.filter(({ key, parts }) => key.startsWith(`${place()} `) && parts.endsAt > Date.now())
+    const isOver = ({ parts, at }: Entry) => (parts?.endsAt ?? at + DAY) <= Date.now()
+    for (const { key } of all.filter(isOver)) void query('readwrite', (entries) => entries.delete(key))
+    return all.filter((entry) => entry.key.startsWith(`${place()} `) && !isOver(entry))
+  }
+
+  /** The key of a file that is done. */
+  const doneKey = ({ target, name, size }: UploadItem) => `${place()} ${target?.track_id ?? `${name} ${size}`}`
+
+  /** Returns the entry of an item without its client, which cannot be stored. */
+  function entryOf({ name, size, fingerprint, target, parts, addedAt }: UploadItem, key: string): Entry {
+    const { client: _, ...storable } = target ?? {}
+    return { key, name, size, fingerprint, target: target && (storable as Target), parts, outcome: null, at: addedAt }
   }
 
   return {
+    remembersAll,
     async read(idle) {
       const locks = idle && (await navigator.locks?.query().catch(() => null))
       const busy = new Set(locks?.held?.map(({ name }) => name))
@@ -116,8 +153,12 @@ export function openLedger(place: () => string): Ledger {
       }
       item.key = key
       // The other tab may have sent more parts.
-      const stored = (await load()).find((entry) => entry.key === key)
-      if (stored && (!item.target || item.target.track_id === stored.target.track_id)) restore(item, stored)
+      const entries = await load()
+      const stored =
+        entries.find((entry) => entry.key === key) ??
+        // The other tab has sent the whole file.
+        (signal && entries.find(({ outcome, fingerprint }) => outcome && fingerprint === item.fingerprint))
+      if (stored && (!item.target || item.target.track_id === stored.target?.track_id)) restore(item, stored)
       return true
     },
 
@@ -132,11 +173,21 @@ export function openLedger(place: () => string): Ledger {
       held.delete(key)
     },
 
-    async save({ target, parts, fingerprint, key, name, size }) {
-      if (!target || !parts || !fingerprint || !key) return
-      const { client: _, ...storable } = target
-      const entry: Entry = { key, name, size, fingerprint, target: storable, parts }
-      await query('readwrite', (entries) => entries.put(entry))
+    async save(item) {
+      const { key, parts } = item
+      if (key && (parts || remembersAll)) await query('readwrite', (entries) => entries.put(entryOf(item, key)))
+    },
+
+    async finish(item) {
+      const { state, status, duration, problem, retriable } = item
+      const outcome = { state, status, duration, problem, retriable }
+      const entry: Entry = { ...entryOf(item, doneKey(item)), parts: null, outcome }
+      if (remembersAll) await query('readwrite', (entries) => entries.put(entry))
+      await this.remove(item)
+    },
+
+    async forget(item) {
+      if (remembersAll) await query('readwrite', (entries) => entries.delete(doneKey(item)))
     },
   }
 }
@@ -156,23 +207,33 @@ const lock = (key: string, signal?: AbortSignal) =>
       .catch(() => (signal ? resolve(null) : always()))
   })
 
-/** Returns the stored uploads of this destination that are not in the list yet, as interrupted items. */
-export async function findInterrupted(items: readonly UploadItem[], ledger: Ledger): Promise<UploadItem[]> {
+/** Returns the stored uploads of this destination that are not in the list yet: those that are done, and the others as interrupted items. */
+export async function findStored(items: readonly UploadItem[], ledger: Ledger): Promise<UploadItem[]> {
   const entries = await ledger.read('idle')
-  const isNew = (entry: Entry) => !items.some(({ fingerprint }) => fingerprint === entry.fingerprint)
-  return entries.filter(isNew).map((entry) => {
-    const item = new UploadItem(null, entry)
-    item.state = 'interrupted'
-    restore(item, entry)
-    return item
-  })
+  const isNew = ({ fingerprint, target, outcome }: Entry) =>
+    !items.some((item) =>
+      outcome && target ? item.target?.track_id === target.track_id : item.fingerprint === fingerprint,
+    )
+  const isShown = (entry: Entry) => isNew(entry) && (ledger.remembersAll || !entry.outcome)
+  return entries
+    .filter(isShown)
+    .toSorted((one, other) => one.at - other.at)
+    .map((entry) => {
+      const item = new UploadItem(null, entry)
+      restore(item, entry)
+      const { outcome, at, size } = entry
+      // A track that was being processed may have become ready in the meantime.
+      const isPast = outcome !== null && outcome.state !== 'processing'
+      Object.assign(item, { state: 'interrupted', addedAt: at }, outcome && { ...outcome, sent: size, isPast })
+      return item
+    })
 }
 
-/** Computes the fingerprint of a large file and restores its stored upload, if there is one. */
+/** Computes the fingerprint of a file and restores its stored upload, if there is one. */
 export async function restoreUpload(item: UploadItem, file: File, ledger: Ledger): Promise<void> {
   item.fingerprint = await fingerprintOf(file)
   const entries = await ledger.read()
-  const entry = entries.find(({ fingerprint }) => fingerprint === item.fingerprint)
+  const entry = entries.find(({ fingerprint, outcome }) => fingerprint === item.fingerprint && !outcome)
   if (entry && !item.target) restore(item, entry)
 }
 

@@ -180,7 +180,7 @@ export class PartSender {
     const { size } = this.#file
     this.#loaded.set(part_number, loaded)
     const inFlight = [...this.#loaded.values()].reduce((sum, bytes) => sum + bytes, 0)
-    this.#item.sent = Math.min(size, Math.round(this.#item.stored + inFlight))
+    this.#item.advance(Math.min(size, Math.round(this.#item.stored + inFlight)))
     this.#context.emit('upload-progress', this.#item, { loaded: this.#item.sent, total: size })
     this.#context.changed(this.#item)
   }

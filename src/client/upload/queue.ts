@@ -1,8 +1,17 @@
-import { findCovers, isTextFile, problemOfFile } from './accept.ts'
-import { cancelItem, pauseItem, requeueItem, resumeItem } from './actions.ts'
-import { discardUpload, deliver, type Delivery, followTrack, detachTrack, setCover } from './deliver.ts'
-import { MULTIPART_THRESHOLD, type Problem, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
-import { findInterrupted, openLedger, restoreUpload, reattachFile } from './ledger.ts'
+import { findCovers, problemOfFile } from './accept.ts'
+import {
+  cancelItem,
+  checkFile,
+  endDelivery,
+  pauseItem,
+  renewItem,
+  requeueItem,
+  resumeItem,
+  takeOver,
+} from './actions.ts'
+import { deliver, type Delivery, discardUpload, failedWith, followTrack, setCover } from './deliver.ts'
+import { type Problem, resultOf, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
+import { findStored, openLedger, reattachFile } from './ledger.ts'
 import { createSerialQueue, destinationOf, type UploadContext, UploadSession } from './session.ts'
 
 const CONCURRENCY = 3
@@ -33,7 +42,7 @@ export class UploadQueue {
       keepsTracks: options.keepsTracks === true,
       emit: (type, item, detail) => this.#listener.onEvent?.(type, item, detail),
       changed: (item) => this.#listener.onChange?.(item),
-      ledger: openLedger(() => destinationOf(this.#options)),
+      ledger: openLedger(() => destinationOf(this.#options), options.remembers === true),
       inOrder: createSerialQueue(),
     }
   }
@@ -97,22 +106,29 @@ export class UploadQueue {
     pauseItem(item, this.#context)
   }
 
-  /** Adds the uploads that were interrupted when the user left the page. Each continues when the user chooses its file again. */
+  /** The place of a file in the queue, from 1; 0 if it does not wait, or if no file is started. */
+  placeOf(item: UploadItem): number {
+    if (this.#isHeld || this.#problem || this.isIdle) return 0
+    return this.items.filter(({ state }) => state === 'queued').indexOf(item) + 1
+  }
+
+  /** Adds the uploads of an earlier visit: those that are done, and those that were interrupted, which continue when the user chooses their files again. */
   async restore(): Promise<void> {
-    this.#items.push(...(await findInterrupted(this.items, this.#context.ledger)))
+    const stored = await findStored(this.items, this.#context.ledger)
+    this.#items.push(...stored)
+    for (const item of stored) if (item.state === 'processing') void this.#follow(item)
     this.#changed()
   }
 
   /** Assigns a file to an item: the file of an interrupted item, or a new version of a file that has changed on disk. */
   choose(item: UploadItem, file: File): void {
     if (item.state === 'interrupted') return void this.#chooseAgain(item, file)
-    const isAlike = file.name === item.name && file.size === item.size
-    if (!isAlike || item.parts) {
-      detachTrack(item, this.#context)
-      void this.#context.ledger.remove(item)
-    }
-    const { name, size } = file
-    Object.assign(item, { file, name, size, state: 'queued', problem: null, sent: 0, checked: false })
+    this.#renew(item, file)
+  }
+
+  /** Queues another file for an item. */
+  #renew(item: UploadItem, file: File): void {
+    renewItem(item, file, this.#context)
     this.#isComplete = false
     this.#changed()
     void this.#check(item, file)
@@ -120,6 +136,10 @@ export class UploadQueue {
 
   async #chooseAgain(item: UploadItem, file: File): Promise<void> {
     if (await reattachFile(item, file)) this.#context.emit('upload-resume', item, {})
+    else if (item.state === 'interrupted' && item.stored === 0) {
+      // Another version of the file. Nothing of the previous one is stored, so nothing is lost.
+      return this.#renew(item, file)
+    }
     this.#isComplete = false
     this.#changed()
     this.#pump()
@@ -159,7 +179,7 @@ export class UploadQueue {
   /** Retries all failed files, and those that wait for their next attempt. Canceled files are retried only by `retry`. */
   retryFailed(): void {
     for (const item of this.items) if (item.state === 'waiting') item.wake.abort()
-    this.#retry(this.items.filter(({ state, retriable }) => state === 'failed' && retriable))
+    this.#retry(this.items.filter(({ state, retriable, file }) => state === 'failed' && retriable && file))
   }
 
   /** Removes files from the list and cancels their uploads. */
@@ -170,6 +190,7 @@ export class UploadQueue {
       item.cover?.controller.abort()
       const at = this.#items.indexOf(item)
       if (at >= 0) this.#items.splice(at, 1)
+      void this.#context.ledger.forget(item)
       // The upload of an active item is discarded by `#run` when it ends.
       if (!item.isActive) void discardUpload(item, this.#context)
     }
@@ -203,13 +224,14 @@ export class UploadQueue {
 
   #reject(item: UploadItem, problem: Problem): void {
     Object.assign(item, { state: 'rejected', problem, retriable: false })
+    void this.#context.ledger.finish(item)
     this.#context.emit('file-rejected', item, problem)
   }
 
   async #check(item: UploadItem, file: File): Promise<void> {
-    if (file.size > MULTIPART_THRESHOLD) await restoreUpload(item, file, this.#context.ledger)
-    if ((await isTextFile(file)) && item.isUnsent) {
-      this.#reject(item, { code: 'text_file', message: '' })
+    const problem = await checkFile(item, file, this.#context, () => this.items.includes(item))
+    if (problem) {
+      this.#reject(item, problem)
       this.#changed(item)
       this.#completeIfSettled()
     }
@@ -241,7 +263,7 @@ export class UploadQueue {
     item.isActive = true
     const { signal } = item.controller
     // The callback `describe` of the page may throw.
-    const delivery = await deliver(item, this.#context).catch(failed)
+    const delivery = await deliver(item, this.#context).catch(failedWith)
     item.isActive = false
     this.#running--
     if (!signal.aborted) this.#end(item, delivery)
@@ -252,39 +274,23 @@ export class UploadQueue {
   }
 
   #end(item: UploadItem, delivery: Delivery): void {
-    if (delivery.end === 'done') {
-      Object.assign(item, { state: 'processing', sent: item.size, status: 'initializing', progress: null })
-      void this.#context.ledger.remove(item)
-      this.#context.emit('upload-complete', item, {})
-      void followTrack(item, this.#context).then(() => this.#completeIfSettled())
-    } else if (delivery.end === 'failed') {
-      Object.assign(item, {
-        state: 'failed',
-        problem: delivery.problem,
-        retriable: delivery.problem.code !== 'file_changed',
-      })
-      this.#context.emit('file-failed', item, delivery.problem)
-      // The file that replaces it gets another track.
-      if (!item.retriable && !this.#context.keepsTracks) void discardUpload(item, this.#context)
-      this.#completeIfSettled()
-    } else if (delivery.end === 'stopped') {
-      Object.assign(item, { state: 'queued', sent: item.stored })
-      this.#stop(delivery.problem)
-    } else if (delivery.end === 'elsewhere') {
-      Object.assign(item, { state: 'interrupted', problem: { code: 'other_tab', message: '' } })
-      this.#context.emit('upload-pause', item, {})
-      void this.#takeOver(item)
-    }
+    endDelivery(item, delivery, this.#context)
+    if (delivery.end === 'done') void this.#follow(item)
+    else if (delivery.end === 'failed') this.#completeIfSettled()
+    else if (delivery.end === 'stopped') this.#stop(delivery.problem)
+    else if (delivery.end === 'elsewhere') void this.#takeOver(item)
+  }
+
+  async #follow(item: UploadItem): Promise<void> {
+    await followTrack(item, this.#context)
+    if (this.items.includes(item)) void this.#context.ledger.finish(item)
+    this.#completeIfSettled()
   }
 
   /** Waits until the other tab releases the file, and then continues the upload in this tab. */
   async #takeOver(item: UploadItem): Promise<void> {
-    if ((await this.#context.ledger.claim(item, item.controller.signal)) && item.state === 'interrupted') {
-      // If the item has no track with which it can continue, the user must choose the file again.
-      Object.assign(item, { problem: null }, item.target ? { state: 'paused' } : { file: null })
-      if (!item.file) void this.#context.ledger.remove(item)
-      this.resume(item)
-    }
+    await takeOver(item, this.#context)
+    this.resume(item)
     // The queue may be complete now, because the item was removed or waits for the user.
     this.#completeIfSettled()
   }
@@ -306,17 +312,13 @@ export class UploadQueue {
   }
 
   #completeIfSettled(): void {
-    // An interrupted item that has its file is not done: it waits for another tab.
-    const isDone = (item: UploadItem) => item.isSettled && !(item.state === 'interrupted' && item.file)
-    if (this.#isComplete || this.items.length === 0 || !this.items.every(isDone)) return
+    const result = this.#isComplete ? null : resultOf(this.items)
+    if (!result) return
     this.#isComplete = true
-    const count = (...states: string[]) => this.items.filter(({ state }) => states.includes(state)).length
-    this.#listener.onQueueEvent?.('queue-complete', { ready: count('ready'), failed: count('failed', 'rejected') })
+    this.#listener.onQueueEvent?.('queue-complete', result)
   }
 
   #changed(item?: UploadItem): void {
     this.#listener.onChange?.(item)
   }
 }
-
-const failed = (error: unknown): Delivery => ({ end: 'failed', problem: { code: 'internal', message: String(error) } })

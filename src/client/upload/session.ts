@@ -216,9 +216,12 @@ export function afterUpload(failure: Failure): Verdict {
   return failure.status === 403 || failure.storage_code === 'ExpiredRequest' ? 'renew' : 'fail'
 }
 
+/** The code of a problem for as long as it is unknown whether only the storage cannot be reached. Browsers hide a 503 without CORS headers. */
+export const STORAGE_LOST = 'storage_lost'
+
 /** Returns the problem of a failed upload. Its code is the storage's status, or the connection error if there was no response. */
 export const problemOfUpload = ({ status, code, message }: Failure): Problem => ({
-  code: status > 0 ? `storage_${status}` : code,
+  code: status > 0 ? `storage_${status}` : code === 'network' ? STORAGE_LOST : code,
   message,
 })
 

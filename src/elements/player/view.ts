@@ -113,7 +113,7 @@ export class PlayerView {
       'section',
       { part: 'base', class: 'base', tabindex: -1 },
       row('art', this.#cover),
-      row('titles', this.#album, this.#title, this.#subtitle),
+      element('div', { part: 'titles', class: 'titles' }, this.#album, this.#title, this.#subtitle),
       row('timeline', this.waveform, row('times', this.#now, this.#chapter, this.#duration, this.#clip.root)),
       row(
         'controls',

@@ -41,7 +41,8 @@ export function problemText(problem: Problem, { texts, locale }: Language, item?
 function textKey({ code, quota }: Problem, item?: UploadItem): string {
   if (quota) return `quota_${quota.scope}`
   if (code === 'not_accepted' && item?.file?.type.startsWith('image/')) return 'image_alone'
-  return /^storage_(429|503)$/.test(code) ? 'rate_limited' : code
+  if (code === 'storage_429') return 'rate_limited'
+  return /^storage_5\d\d$/.test(code) ? 'storage_unavailable' : code
 }
 
 function quotaValues({ name, limit, used, resets_at }: ExceededQuota, texts: UploaderTexts, locale: string) {
@@ -58,12 +59,15 @@ export interface UploadStatus {
   isProblem?: boolean
 }
 
-export function statusOf(item: UploadItem, language: Language): UploadStatus {
+/** Returns the status of a file. `place` is its place in the queue, or 0. */
+export function statusOf(item: UploadItem, language: Language, place = 0): UploadStatus {
   const { texts, locale } = language
   const problem = item.problem ? problemText(item.problem, language, item) : ''
   switch (item.state) {
     case 'queued':
-      return { text: `${texts.waiting} · ${formatSize(item.size, locale)}` }
+      return {
+        text: `${place > 0 ? fill(texts.queued, { n: place.toLocaleString(locale) }) : texts.waiting} · ${formatSize(item.size, locale)}`,
+      }
     case 'uploading':
       return uploading(item, language)
     case 'waiting':
@@ -74,8 +78,13 @@ export function statusOf(item: UploadItem, language: Language): UploadStatus {
       return { text: fill(text, { percent: formatPercent(fraction, locale) }), fraction }
     }
     case 'interrupted': {
-      const text = fill(texts.interrupted, { name: item.name, percent: formatPercent(item.fraction, locale) })
-      return { text: problem ? `${problem} ${text}` : text, fraction: item.fraction, isProblem: problem !== '' }
+      const again = item.sent > 0 ? texts.interrupted : texts.sendAgain
+      const text = fill(again, { name: item.name, percent: formatPercent(item.fraction, locale) })
+      return {
+        text: problem ? `${problem} ${text}` : text,
+        ...(item.sent > 0 && { fraction: item.fraction }),
+        isProblem: problem !== '',
+      }
     }
     case 'processing':
       return processing(item, problem, language)
@@ -93,7 +102,7 @@ export function statusOf(item: UploadItem, language: Language): UploadStatus {
   }
 }
 
-function uploading({ size, fraction, sent }: UploadItem, { texts, locale }: Language): UploadStatus {
+function uploading({ size, fraction, sent, speed }: UploadItem, { texts, locale }: Language): UploadStatus {
   if (sent === 0) return { text: texts.starting, fraction: 0 }
   if (fraction === 1) return { text: texts.finishing, fraction }
   const values = {
@@ -101,7 +110,16 @@ function uploading({ size, fraction, sent }: UploadItem, { texts, locale }: Lang
     sent: formatSize(sent, locale),
     total: formatSize(size, locale),
   }
-  return { text: fill(texts.uploading, values), fraction }
+  const left = speed > 0 ? ` · ${fill(texts.timeLeft, { time: formatTime((size - sent) / speed, locale) })}` : ''
+  return { text: fill(texts.uploading, values) + left, fraction }
+}
+
+/** Formats 200 seconds as `4 min` in a language. Rounds up, and less than a minute to 5 seconds, so that the text does not change all the time. */
+function formatTime(seconds: number, locale: string): string {
+  const show = (unit: string, value: number) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit }).format(Math.ceil(value))
+  if (seconds <= 55) return show('second', Math.ceil(seconds / 5) * 5)
+  return seconds <= 3540 ? show('minute', seconds / 60) : show('hour', seconds / 3600)
 }
 
 function waiting({ retryAt }: UploadItem, reason: string, texts: UploaderTexts): string {

@@ -79,8 +79,12 @@ export interface UploaderTexts {
   list: string
   // The status of a file.
   waiting: string
+  /** For a file that waits in the queue: `{n}` is its place. */
+  queued: string
   starting: string
   uploading: string
+  /** Follows `uploading`. */
+  timeLeft: string
   finishing: string
   retryIn: string
   offline: string
@@ -88,6 +92,8 @@ export interface UploaderTexts {
   pausing: string
   pausedAt: string
   interrupted: string
+  /** Instead of `interrupted`, if nothing is stored yet. */
+  sendAgain: string
   received: string
   processing: string
   processingAgain: string

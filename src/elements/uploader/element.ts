@@ -189,6 +189,7 @@ export class TonearmUploader extends HTMLElement {
       maxSize: parseSize(this.getAttribute('max-size')),
       concurrency: Math.min(MAX_CONCURRENCY, Math.max(1, concurrency)),
       manual: this.hasAttribute('manual'),
+      remembers: true,
       describe: (file) => this.describe(file),
     }
   }

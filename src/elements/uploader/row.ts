@@ -29,12 +29,13 @@ const CANCEL: Choice = { action: 'cancel', icon: icons.close, label: 'cancel' }
 const REMOVE: Choice = { action: 'remove', icon: icons.close, label: 'remove' }
 
 /** Returns the current action of a row's first button; null if it has none. */
-function mainChoice({ state, retriable, problem, parts }: UploadItem): Choice | null {
+function mainChoice({ state, retriable, problem, parts, file }: UploadItem): Choice | null {
   if (state === 'uploading') return parts ? PAUSE_PARTS : PAUSE
   if (state === 'interrupted' || problem?.code === 'file_changed') return CHOOSE
   if (state === 'paused') return RESUME
   if (state === 'waiting') return RETRY_NOW
-  return state === 'cancelled' || (state === 'failed' && retriable) ? RETRY : null
+  if (state !== 'cancelled' && !(state === 'failed' && retriable)) return null
+  return file ? RETRY : CHOOSE
 }
 
 /** Returns the current action of a row's second button; null during processing, which cannot be canceled. */
@@ -67,19 +68,19 @@ export class FileRow {
     this.#title.addEventListener('input', () => (item.title = this.#title.value.trim()))
   }
 
-  /** Updates the row. If `isEditable` is true, the row has a field for the title until the title is sent. */
-  update(language: Language, isEditable: boolean): void {
+  /** Updates the row. If `isEditable` is true, the row has a field for the title until the title is sent. `place` is the file's place in the queue, or 0. */
+  update(language: Language, isEditable: boolean, place: number): void {
     keepFocus(
       this.root,
-      () => this.#update(language, isEditable),
+      () => this.#update(language, isEditable, place),
       () => this.root.focus(),
     )
   }
 
-  #update(language: Language, isEditable: boolean): void {
+  #update(language: Language, isEditable: boolean, place: number): void {
     const { item } = this
     const { texts } = language
-    const status = statusOf(item, language)
+    const status = statusOf(item, language, place)
     this.root.dataset.state = item.state
     const name = item.title || item.name
     if (this.#name.textContent !== name) this.#name.textContent = this.#name.title = name

@@ -7,7 +7,7 @@ import { createBar, keepFocus } from './controls.ts'
 
 /** Whether a file needs nothing more from the queue or the user. */
 const isDone = (item: UploadItem) => item.isSettled && item.state !== 'interrupted'
-const canRetry = ({ state, retriable }: UploadItem) => state === 'failed' && retriable
+const canRetry = ({ state, retriable, file }: UploadItem) => state === 'failed' && retriable && file !== null
 
 /** The summary above the list, with the total progress and the actions on all files. */
 export class Summary {
@@ -31,7 +31,6 @@ export class Summary {
     const { texts, locale } = language
     const { items, isIdle, problem } = this.#queue
     const isSending = items.some((item) => item.isUnsent) && !isIdle && !problem
-    this.root.hidden = items.length === 0
     this.#text.textContent = this.#sentence(language)
     const fraction = totalFraction(items)
     this.#bar.root.hidden = !isSending
@@ -41,6 +40,8 @@ export class Summary {
       () => this.#updateActions(isSending, language),
       () => this.#text.focus(),
     )
+    const parts = [...this.#actions.children] as HTMLElement[]
+    this.root.hidden = this.#text.textContent === '' && !isSending && parts.every(({ hidden }) => hidden)
   }
 
   #updateActions(isSending: boolean, { texts, locale }: Language): void {

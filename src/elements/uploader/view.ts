@@ -70,7 +70,10 @@ export class View {
 
   updateItem(item: UploadItem): void {
     const appearance = this.#appearance()
-    this.#rows.get(item)?.update(appearance, appearance.editsTitles)
+    const row = this.#rows.get(item)
+    // The files behind one that starts or ends get another place in the queue.
+    if (row && row.root.dataset.state !== item.state) return this.update()
+    row?.update(appearance, appearance.editsTitles, this.#queue.placeOf(item))
     this.#summary.update(appearance)
   }
 
@@ -90,7 +93,7 @@ export class View {
       this.#rows.set(item, row)
       this.#list.append(row.root)
     }
-    for (const row of this.#rows.values()) row.update(appearance, appearance.editsTitles)
+    for (const [item, row] of this.#rows) row.update(appearance, appearance.editsTitles, this.#queue.placeOf(item))
     this.#list.hidden = this.#rows.size === 0
     this.#updateZone()
     this.#updateAlert()

@@ -51,8 +51,9 @@ const STYLE = `
   tonearm-player { display: block; max-width: 100%; height: 100%; --tonearm-waveform-height: 100%;
     --tonearm-list-height: calc(100vh - 288px) }
   @media (width < 560px) { tonearm-player { --tonearm-list-height: calc(100vh - 320px) } }
-  .message { display: grid; place-content: center; gap: 4px; min-height: 100%; padding: 24px; text-align: center;
+  .message { display: grid; place-content: center; min-height: 100%; padding: 24px; text-align: center;
     background: var(--ground) }
+  .card { display: grid; gap: 4px }
   .frame { height: 100% }
   @media (scripting: enabled) { .frame h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) } }
   @media (scripting: none) { .frame { padding: 24px; background: var(--ground) } .frame tonearm-player { display: none } }
@@ -64,6 +65,8 @@ interface PageStyle {
   theme?: string | undefined
   /** CSS that is added to the common style. */
   style?: string
+  /** The picture above a message. */
+  glyph?: Html
 }
 interface Page extends PageStyle {
   language: PageLanguage
@@ -224,8 +227,11 @@ export async function problemPage(
   const language = await readLanguage(request.req.raw)
   const { status, title, text } = describe(fault, language.texts)
   const body = html`<main class="message">
-    <h1>${title}</h1>
-    <p>${text}</p>
+    <div class="card">
+      ${pageStyle.glyph ?? ''}
+      <h1>${title}</h1>
+      <p>${text}</p>
+    </div>
   </main>`
   return answerPage({ ...pageStyle, language, status, title, body, headers: fault.headers })
 }

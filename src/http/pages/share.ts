@@ -22,7 +22,7 @@ import { readNearest } from '../listen/read_nearest.ts'
 import { answerCover } from './cover.ts'
 import { answerEmbed } from './embed.ts'
 import { problemPage } from './page.ts'
-import { answerShare, normalizeSlug, STYLE } from './share_page.ts'
+import { answerShare, endedCard, normalizeSlug } from './share_page.ts'
 
 /**
  * The routes of a share: the page `/s/{slug}`, the same page for frames at `/embed/s/{slug}` (docs/decisions/0052), the image of the card, a QR code,
@@ -136,7 +136,7 @@ export function mountPages(app: Hono<AppEnv>, cache: IsolateCache): void {
     try {
       return c.redirect(`/zip/${await sessionForZip(c, cache, await formField(c, 'key'))}`, 303)
     } catch (error) {
-      return problemPage(listenerOf(c), error, { style: STYLE }, ({ status, message }, texts) => ({
+      return problemPage(listenerOf(c), error, await endedCard(c.req.param('slug')), ({ status, message }, texts) => ({
         status,
         ...(status === 401 ? texts.linkEnded : { title: texts.noDownload, text: message }),
       }))

@@ -1,10 +1,9 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
-import { formatClock, MAX_PASSWORD, SHARE_KEY, SHARE_SESSION_TTL, SLUG } from '../../contract/facts.ts'
+import { formatClock, SHARE_KEY, SHARE_SESSION_TTL, SLUG } from '../../contract/facts.ts'
 import { notFound } from '../../core/errors.ts'
 import { LISTENER } from '../../core/principal.ts'
-import { hueOf, tintOf } from '../../resources/library/cover_image.ts'
 import { readShare } from '../../resources/play/shared_session.ts'
 import type { Embed } from '../../resources/share/embed.ts'
 import { openShare, storedTrackCount, type ShareRow, withLastingPictures } from '../../resources/share/share_view.ts'
@@ -13,7 +12,7 @@ import { contextOf } from '../context.ts'
 import type { ListenerRequest } from '../listen/answer_listener.ts'
 import { readNearest, readPrimary } from '../listen/read_nearest.ts'
 import { type Html, html } from './html.ts'
-import { readLanguage } from './language.ts'
+import { type PageLanguage, readLanguage } from './language.ts'
 import {
   answerPage,
   type AppearanceParameters,
@@ -28,73 +27,18 @@ import {
   scripts,
   sessionBlock,
 } from './page.ts'
+import type { PodcastPage } from './podcast_page.ts'
+import { STYLE } from './share_style.ts'
 import type { PageTexts } from './texts/en.ts'
 
 /**
  * The page of a share, and the same page in a frame (docs/decisions/0052). A new isolate loads this file when it starts (docs/decisions/0029).
  */
 
-export const STYLE = `
-  .page, .message { background: light-dark(color-mix(in oklab, var(--tint, #fff) 8%, #fff),
-    color-mix(in oklab, var(--tint, #17181c) 14%, #17181c)) }
-  .page { min-height: 100% }
-  .share { max-width: 1080px; margin: 0 auto; padding: clamp(16px, 4vw, 48px); display: grid;
-    grid-template: auto auto 1fr / 280px minmax(0, 1fr); gap: 20px 40px; align-items: start }
-  .share > * { grid-column: 2 }
-  .share > img { grid-area: 1 / 1 / 4; width: 100%; height: auto; aspect-ratio: 1; border-radius: 12px; object-fit: cover }
-  .share h1 { font-size: clamp(1.375rem, 4vw, 2rem); line-height: 1.15 }
-  .share :is(h1, p, a, footer) { overflow-wrap: anywhere; unicode-bidi: plaintext }
-  .share :is(h1, .by) { text-align: match-parent }
-  .share .by { color: var(--text); font-size: 1.125rem }
-  .share tonearm-player { height: auto; --tonearm-cover-size: 0px; --tonearm-waveform-height: 56px;
-    --tonearm-list-height: none }
-  .share tonearm-player::part(base) { column-gap: 0 }
-  .share tonearm-player::part(cover), .share tonearm-player::part(album) { display: none }
-  .about { max-width: 42rem; display: grid; gap: 12px }
-  .about p { color: inherit }
-  .about a { color: inherit; text-underline-offset: 3px }
-  .links { list-style: none; margin: 0; padding: 0 }
-  .acts, .links { display: flex; flex-wrap: wrap; gap: 8px 20px }
-  .share footer { grid-column: 1 / -1; padding-top: 16px; border-top: 1px solid color-mix(in srgb, currentColor 16%, transparent);
-    color: var(--soft); font-size: .875rem }
-  @media (width < 720px) {
-    .share { grid-template: auto / 112px minmax(0, 1fr); gap: 16px }
-    .share > * { grid-column: 1 / -1 }
-    .share > img { grid-area: 1 / 1 }
-    .share header { grid-area: 1 / 2; align-self: center }
-  }
-  form { display: grid; gap: 8px; justify-items: center }
-  input, button { font: inherit; padding: 8px 14px; border-radius: 8px; border: 1px solid var(--soft); color: inherit;
-    background: transparent }
-  button { cursor: pointer }
-  :is(input, button):focus-visible { outline: 2px solid; outline-offset: 2px }
-  .wrong { color: light-dark(#b3261e, #ff8a80) }
-  ol { padding-inline-start: 1.5em }
-`
-
 /** Maximum number of tracks in the list for browsers without scripts. */
 const PAGE_ROWS = 100
-
-/** Returns the form for the password. In a frame, its field has no `autofocus`, because browsers block it across origins and log a warning. */
-export const passwordForm = (texts: PageTexts, isFrame: boolean, isWrong: boolean) =>
-  html`<main class="message">
-    <h1>${texts.protected}</h1>
-    <form method="post">
-      <label for="password">${texts.password}</label>
-      <input
-        id="password"
-        name="password"
-        type="password"
-        maxlength="${MAX_PASSWORD}"
-        required
-        ${isFrame ? '' : { html: ' autofocus' }}
-        autocomplete="current-password"
-        ${isWrong ? html` aria-invalid="true" aria-describedby="wrong"` : ''}
-      />
-      ${isWrong ? html`<p class="wrong" id="wrong" role="alert">${texts.wrongPassword}</p>` : ''}
-      <button>${texts.open}</button>
-    </form>
-  </main>`
+/** Length of a text from which on the column with the cover is not sticky, because its end would be below the window. */
+const FIXED_TEXT = 360
 
 /** Returns the button that requests the ZIP. It is a form and not a link, which crawlers would follow. */
 const zipForm = (slug: string, secret: string, label: string) =>
@@ -108,7 +52,7 @@ const shareButton = (address: string, { share, linkCopied }: PageTexts) =>
   html`<button type="button" hidden data-share="${address}" data-copied="${linkCopied}">${share}</button>`
 
 /** Returns the text and the links of the maker. */
-async function aboutOf({ text, links }: ShareRow): Promise<Html | ''> {
+async function aboutOf(text: string | null, links: ShareRow['links']): Promise<Html | ''> {
   if (!text && !links?.length) return ''
   const { linksOf, textOf } = await import('./share_text.ts')
   return html`<section class="about">${text ? textOf(text) : ''}${links?.length ? linksOf(links) : ''}</section>`
@@ -118,8 +62,11 @@ async function aboutOf({ text, links }: ShareRow): Promise<Html | ''> {
 const feedLink = ({ feed }: ShareRow, address: string): Html | '' =>
   feed && !feed.block ? html`<link rel="alternate" type="application/rss+xml" href="${address}/feed.xml" />` : ''
 
-/** Returns the style of a page whose ground is tinted with a color. */
-const styleOf = (tint: string) => `${STYLE}:root { --tint: ${tint} }`
+/** Returns the parts of the page of a podcast that the page of other audio lacks; none for other audio. */
+async function podcastOf(found: PodcastPage) {
+  if (!found.share.feed && !found.embed.episode) return null
+  return (await import('./podcast_page.ts')).podcastParts(found)
+}
 
 type Opened = Awaited<ReturnType<typeof readShare>>
 
@@ -130,8 +77,9 @@ async function showShare(
   { share, tracks, isComplete, view }: Omit<Opened, 'embed'>,
   embed: Embed,
   appearance: AppearanceParameters | null,
-  texts: PageTexts,
+  language: PageLanguage,
 ) {
+  const { texts } = language
   const { slug } = share
   const base = context.base_url
   const address = `${base}/s/${slug}`
@@ -144,6 +92,7 @@ async function showShare(
             href="${address}"
           />${feedLink(share, address)}`
       : ''
+  const podcast = appearance ? null : await podcastOf({ share, embed, view, address, language })
   const head = html`${view ? preconnect(context.env) : ''}${preview}${scripts(appearance !== null)}${
     appearance ? '' : html`<script type="module" src="/elements/share.js"></script>`
   }`
@@ -167,34 +116,45 @@ async function showShare(
   const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)
   // A collection may be an album, a podcast or a sample pack, so it has no name.
   const kind = { track: texts.track, collection: '', playlist: texts.playlist }[share.scope]
-  const details = [
+  const details = podcast?.details(total, seconds) ?? [
     kind,
     share.scope === 'track' ? '' : texts.tracks(total),
     seconds > 0 ? formatClock(seconds) : '',
-  ].filter(Boolean)
+  ]
   const { url } = cover_image.regular
+  const text = share.text ?? podcast?.notes ?? null
+  // The page shows the title of a single track, and the artist that all tracks have, so the player does not.
+  const isSame = tracks.every(({ player_subtitle }) => (player_subtitle ?? '') === subtitle)
+  const names = ['share', share.scope === 'track' ? 'one' : '', isSame ? 'same' : ''].filter(Boolean)
   const body = html`<div class="page">
-    <main class="share">
-      <img src="${design === null ? url : url.replace(/png$/, 'svg')}" width="400" height="400" alt="" />
+    <main class="${names.join(' ')}">
       <header>
         <h1>${title}</h1>
         ${subtitle ? html`<p class="by">${subtitle}</p>` : ''}
-        <p>${details.join(' · ')}</p>
+        <p>${details.filter(Boolean).join(' · ')}</p>
       </header>
       <tonearm-player${attributes}>${session}</tonearm-player>
-      <div class="acts">${shareButton(address, texts)}${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret, texts.downloadAll) : ''}</div>
-      ${await aboutOf(share)}
-      <noscript>
-        <p>${texts.needsScript}</p>
-        <ol>
-          ${tracks.slice(0, PAGE_ROWS).map((track) => html`<li>${track.player_title} (${formatClock(track.duration)})</li>`)}
-        </ol>
-        ${isLong ? html`<p>${texts.more(total - PAGE_ROWS)}</p>` : ''}
-      </noscript>
+      <div class="side${(text?.length ?? 0) < FIXED_TEXT ? ' fixed' : ''}">
+        <img src="${design === null ? url : url.replace(/png$/, 'svg')}" width="400" height="400" alt="" />
+        <div class="acts">${shareButton(address, texts)}${podcast?.subscribe ?? ''}${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret, texts.downloadAll) : ''}</div>
+        ${await aboutOf(text, share.links)}
+        <noscript>
+          <p>${texts.needsScript}</p>
+          <ol>
+            ${tracks.slice(0, PAGE_ROWS).map((track) => html`<li>${track.player_title} (${formatClock(track.duration)})</li>`)}
+          </ol>
+          ${isLong ? html`<p>${texts.more(total - PAGE_ROWS)}</p>` : ''}
+        </noscript>
+      </div>
       <footer>${maker}</footer>
     </main>
   </div>`
-  return { title: subtitle ? `${title} – ${subtitle}` : title, head, body, style: styleOf(tint) }
+  return {
+    title: subtitle ? `${title} – ${subtitle}` : title,
+    head,
+    body,
+    style: `${STYLE}:root { --tint: ${tint} }`,
+  }
 }
 
 /** Returns the key with which the player of the page creates sessions. That of a share with a password is signed. */
@@ -229,15 +189,22 @@ export async function answerShare(
   const appearance = isFrame ? appearanceOf(req.url) : null
   const language = await readLanguage(req.raw)
   const { texts } = language
-  const pageStyle = { theme: appearance?.theme, style: STYLE }
-  const ask = (share: ShareRow, isWrong: boolean) => ({
-    share,
-    title: texts.protected,
-    // The color of the cover would reveal something of it.
-    style: styleOf(tintOf(hueOf(share.slug))),
-    body: passwordForm(texts, isFrame, isWrong),
-    status: isWrong ? 403 : 200,
-  })
+  const theme = appearance?.theme
+  /** Returns the page that asks for the password. */
+  async function ask(context: Context<Client>, share: ShareRow, isWrong: boolean) {
+    const [{ cardStyle, passwordForm }, { makerOf }] = await Promise.all([
+      import('./card.ts'),
+      import('../../resources/share/locked_share.ts'),
+    ])
+    const maker = await makerOf(context, share)
+    return {
+      share,
+      title: texts.protected,
+      style: cardStyle(share.slug),
+      body: passwordForm(texts, maker, isFrame, isWrong),
+      status: isWrong ? 403 : 200,
+    }
+  }
 
   /** Reads the share, and builds its page. */
   const reader = (slug: string, password_hash: string | null, isPlayed: boolean) => async (client: Client) => {
@@ -246,8 +213,8 @@ export async function answerShare(
     const { embed, ...found } = await readShare(context, { slug, password_hash, limit, isPlayed })
     const { share } = found
     request.set('organization_id', share.organization_id)
-    if (!embed) return ask(share, false)
-    return { ...(await showShare(request, context, found, embed, appearance, texts)), share, status: 200 }
+    if (!embed) return ask(context, share, false)
+    return { ...(await showShare(request, context, found, embed, appearance, language)), share, status: 200 }
   }
 
   async function answer(slug: string) {
@@ -257,7 +224,8 @@ export async function answerShare(
       const share = await readPrimary(env.DB, (client) => openShare(contextOf(request, LISTENER, cache, client), slug))
       request.set('organization_id', share.organization_id)
       ;({ password_hash } = share)
-      if (password_hash !== null && !(await isRight(share))) return ask(share, true)
+      if (password_hash !== null && !(await isRight(share)))
+        return readNearest(env, (client) => ask(contextOf(request, LISTENER, cache, client), share, true))
     }
     // A page that plays is read at the primary, so that it ends at once when its share is revoked.
     const isPlayed = isShown(req.raw)
@@ -271,14 +239,14 @@ export async function answerShare(
     const { share, ...page } = await limitReading(request, cache, `share:${slug}`, () => answer(slug))
     return answerPage({
       language,
-      ...pageStyle,
+      theme,
       ...page,
       ancestors: ancestorsOf(share),
       form: "'self'",
       isPublic: share.password_hash === null && share.is_custom_slug && !isFrame,
     })
   } catch (error) {
-    return problemPage(request, error, pageStyle, (error) => {
+    return problemPage(request, error, { theme, ...(await endedCard(text)) }, (error) => {
       const problem = problemOf(error, texts)
       return {
         ...problem,
@@ -288,4 +256,10 @@ export async function answerShare(
       }
     })
   }
+}
+
+/** Returns the looks of an error page at the address of a share. */
+export async function endedCard(slug: string) {
+  const { cardStyle, endedGlyph } = await import('./card.ts')
+  return { style: cardStyle(slug), glyph: endedGlyph }
 }

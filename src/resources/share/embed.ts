@@ -3,12 +3,18 @@ import type { EmbedRow } from '../../adapters/db/play/embed_rows.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
 import { PLAYBACK_TTL } from '../../contract/facts.ts'
+import type { Episode } from '../../contract/feed.ts'
 import type { CoverImage } from '../../contract/media.ts'
 import type { PlayScope } from '../../contract/play.ts'
 import { notFound } from '../../core/errors.ts'
 import { checkExpiry } from '../../core/time.ts'
 import { effectiveCover, labelsOf } from '../library/appearance.ts'
 import { coverDesign, coverImage, hueOf, tintOf, coverOrFirst, largeCover } from '../library/cover_image.ts'
+
+/** The facts about an episode for its page. `created_at` is the time of its publication if it has no other. */
+interface ShownFacts extends Episode {
+  created_at: number
+}
 
 /** The data of a page that embeds a play session. */
 export interface Embed {
@@ -25,6 +31,8 @@ export interface Embed {
   design: string | null
   /** A color of the cover in CSS, for the ground of a page. */
   tint: string
+  /** Facts about a single track that is an episode of a podcast; null for all else. */
+  episode: ShownFacts | null
   /** The name of the organization. */
   maker: string
   /** The sites that may show a signed session in a frame; null for all. */
@@ -61,9 +69,21 @@ export async function toEmbed({ env, now, base_url }: Context<Client>, row: Embe
     card_image: (await largeCover(base_url, cover, mediaUrl)) ?? cover_image.regular,
     card_path: cover_path && `${cover_path}/${cover_size === null ? 'regular' : 'large'}.jpg`,
     design,
-    tint: list.theme[0] ?? (design === null ? shown.cover_colors?.[0]?.hex : null) ?? tintOf(hueOf(list.title)),
+    tint:
+      [list.theme[0], design === null ? shown.cover_colors?.[0]?.hex : null].find(isColorful) ??
+      tintOf(hueOf(list.title)),
+    episode: session.scope === 'track' && track?.episode ? { ...track.episode, created_at: track.created_at } : null,
     maker: organization.name,
     allowed_origins: session.allowed_origins,
     seconds_left,
   }
+}
+
+/** Difference of the largest and the smallest channel, 0 to 255, below which a color is a gray: its hue is accidental. */
+const GRAY = 20
+
+/** Whether the ground of a page can be tinted with a color. */
+function isColorful(hex: string | null | undefined): hex is string {
+  const channels = hex?.match(/[0-9a-f]{2}/gi)?.map((channel) => Number.parseInt(channel, 16)) ?? []
+  return Math.max(...channels) - Math.min(...channels) >= GRAY
 }

@@ -13,7 +13,15 @@ import { insertFrom, insertOnce } from '../../adapters/db/database.ts'
 import { uploadHandles } from '../../adapters/db/schema/upload_handles.ts'
 import { multipartUploads, type MultipartRow } from '../../adapters/db/schema/work.ts'
 import type { Context, Handlers } from '../../context.ts'
-import { MAX_PARTS, MULTIPART_TTL, PART_SIZE, PART_URLS, UPLOAD_TTL } from '../../contract/facts.ts'
+import {
+  LARGE_FILE,
+  LARGE_PART_SIZE,
+  MAX_PARTS,
+  MULTIPART_TTL,
+  PART_SIZE,
+  PART_URLS,
+  UPLOAD_TTL,
+} from '../../contract/facts.ts'
 import type { MultipartUpload, multipartOperations, PartUpload } from '../../contract/multipart.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { isAllowed, requireReplace } from '../../core/may.ts'
@@ -29,10 +37,11 @@ import { findSessionTrack, findUploadSession } from './upload.ts'
 const MIB = 1024 * 1024
 
 /**
- * Returns the size of every part except the last, because R2 requires equal parts: at least `PART_SIZE`, and large enough that there are at most
- * `MAX_PARTS` parts.
+ * Returns the size of every part except the last, because R2 requires equal parts. Those of files below `LARGE_FILE` bytes are the smallest that R2 accepts,
+ * because each part in flight can be lost. There are at most `MAX_PARTS` parts.
  */
-export const partSizeOf = (file_size: number) => Math.max(PART_SIZE, Math.ceil(file_size / MAX_PARTS / MIB) * MIB)
+export const partSizeOf = (file_size: number) =>
+  file_size < LARGE_FILE ? PART_SIZE : Math.max(LARGE_PART_SIZE, Math.ceil(file_size / MAX_PARTS / MIB) * MIB)
 
 type UploadRow = MultipartRow
 type Part = { part_number: number; etag: string }

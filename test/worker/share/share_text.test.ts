@@ -2,17 +2,18 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { errorPaths, expectError, ok, query } from '../support/api.ts'
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
-import { aShare, openPage, PROTECTED_TEXT } from '../support/share_visitor.ts'
+import { aShare, openPage, PROTECTED_TEXT, showPage } from '../support/share_visitor.ts'
 
-/** The text and the links of a share, and the colors of its page. */
+/** The text and the links of a share, the colors of its page, and the facts about a podcast on it. */
 
 let key: string
 let collection_id: string
 let organization_id: string
+let track_id: string
 
 beforeEach(async () => {
   ;({ key, collection_id, organization_id } = await aTenant())
-  await aReadyTrack(key, collection_id)
+  track_id = await aReadyTrack(key, collection_id)
 })
 
 const LINKS = [
@@ -101,7 +102,17 @@ describe('the page of a share', () => {
     expect(tint(await page())).toBe('#123456')
   })
 
-  it('names its organization, but not before a password is entered', async () => {
+  it('has the color of its title if its theme and its cover are gray', async () => {
+    const { slug } = await aShare(key, collection_id)
+    const page = async () => tint(await openPage(`/s/${slug}`))
+    const generated = await page()
+    const colors = JSON.stringify([{ hex: '#7C8084', area: 1, lightness: 0.5, saturation: 0.03 }])
+    await query("update tracks set cover_path = 'covers/here', cover_colors = ?", colors)
+    await query(`update collections set theme = '["#808080"]'`)
+    expect([generated, await page()]).toEqual([expect.stringMatching(/^oklch/), generated])
+  })
+
+  it('names its organization, and before a password is entered nothing else', async () => {
     const { organization } = await ok('GET', `/v1/organization/${organization_id}`, { key })
     const share = await aShare(key, collection_id, { text: 'Secret words', links: LINKS })
     expect((await openPage(`/s/${share.slug}`)).text).toContain(`<footer>${organization.name}</footer>`)
@@ -109,11 +120,50 @@ describe('the page of a share', () => {
     const locked = await openPage(`/s/${share.slug}`)
     expect(locked.text).not.toMatch(PROTECTED_TEXT)
     expect(locked.text).not.toMatch(/Secret|shop\.example|<footer|<img/)
-    expect(locked.text).not.toContain(`>${organization.name}<`)
+    expect(locked.text).toContain(`<p dir="auto">${organization.name}</p>`)
     const color = tint(locked)
     // The color depends on the address only.
     await query("update collections set title = 'Other', theme = '[\"#123456\"]'")
     expect(tint(await openPage(`/s/${share.slug}`))).toBe(color)
     expect((await openPage(`/s/${share.slug}`, 'swordfish')).text).toContain('Secret words')
+  })
+})
+
+describe('the page of a podcast', () => {
+  const episode = { season: 1, number: 3, published_at: '2026-11-04T06:00:00Z', description: 'About **zero**.' }
+  const shared = async (body: object) => (await aShare(key, collection_id, { is_downloadable: true, ...body })).slug
+
+  it('shows the number, the date, the length, the chapters and the notes of an episode, and its title once', async () => {
+    await ok('PUT', `/v1/track/${track_id}`, { key, body: { episode } })
+    await ok('PUT', `/v1/track/${track_id}/chapters`, {
+      key,
+      body: {
+        chapters: [
+          { startTime: 0, title: 'Hello' },
+          { startTime: 5, title: 'Zero' },
+        ],
+      },
+    })
+    await query('update tracks set duration = 4329')
+    const slug = await shared({ scope: 'track', id: track_id })
+    const { text } = await showPage(`/s/${slug}`)
+    const facts = /<p>([^<]*)<\/p>\s*<\/header>/.exec(text)?.[1]?.replaceAll('\u00A0', ' ')
+    expect(facts).toBe('Season 1 · Episode 3 · Nov 4, 2026 · 1 hr 12 min · 2 chapters')
+    expect(text).toContain('<main class="share one same">')
+    expect(text).toContain('<strong>zero</strong>')
+    await ok('PUT', `/v1/track/${track_id}`, { key, body: { episode: { type: 'trailer' } } })
+    expect((await showPage(`/s/${slug}`)).text).toMatch(/<p>Trailer · \w{3}/)
+  })
+
+  it('has a link to the feed, unless the feed is private', async () => {
+    const link = async (feed: object | null) => {
+      const { text } = await openPage(`/s/${await shared({ feed })}`)
+      return [/Podcast · 1 episode</.test(text), /<a href="([^"]*)\/feed\.xml"/.test(text)]
+    }
+    expect([await link({}), await link({ block: true }), await link(null)]).toEqual([
+      [true, true],
+      [true, false],
+      [false, false],
+    ])
   })
 })

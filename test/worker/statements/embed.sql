@@ -11,6 +11,8 @@ select
   tracks."file_name" as "track_file_name",
   tracks."player_title" as "track_player_title",
   tracks."tags" as "track_tags",
+  tracks."episode" as "track_episode",
+  tracks."created_at" as "track_created_at",
   tracks."player_color" as "track_player_color",
   tracks."player_subtitle" as "track_player_subtitle",
   tracks."cover_path" as "track_cover_path",

@@ -45,7 +45,16 @@ export const embedRowsOf = (
       { expires_at: `coalesce(${name}.expires_at, 9e15)`, ...computed },
     ),
     track: columnsOf<Omit<typeof tracks.$inferSelect, 'levels'> & Levels>('tracks')(
-      { file_name: 'plain', player_title: 'plain', tags: 'json', ...labels, ...cover, levels: 'plain' },
+      {
+        file_name: 'plain',
+        player_title: 'plain',
+        tags: 'json',
+        episode: 'json',
+        created_at: 'plain',
+        ...labels,
+        ...cover,
+        levels: 'plain',
+      },
       { levels: 'iif(tracks.cover_path is null, hex(tracks.levels), null)' },
     ),
     collection: columnsOf<typeof collections.$inferSelect & { first: FirstLook | null }>('collections')(
