@@ -161,10 +161,15 @@ describe('statistics', () => {
       const { totals, rows, refused } = await get(`${path}?${filter}`)
       return [totals.visits, rows.length, rows.at(-1).visits, refused]
     }
-    for (const [filter, visits] of Object.entries({ DE: 5, JP: 0 }))
-      expect(await days(`country=${filter}`)).toEqual([visits, 30, visits, undefined])
-    for (const [filter, visits] of Object.entries({ 'a.example': 9, constructor: 2, toString: 0 }))
-      expect(await days(`source=${filter}`)).toEqual([visits, 30, visits, undefined])
+    const visits = {
+      'country=DE': 5,
+      'country=JP': 0,
+      'source=a.example': 9,
+      'source=constructor': 2,
+      'source=toString': 0,
+    }
+    for (const [filter, count] of Object.entries(visits))
+      expect(await days(filter)).toEqual([count, 30, count, undefined])
     for (const filter of [
       'country=DE&by=source',
       'source=a.example&by=country',
