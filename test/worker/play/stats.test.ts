@@ -161,16 +161,11 @@ describe('statistics', () => {
       const { totals, rows, refused } = await get(`${path}?${filter}`)
       return [totals.visits, rows.length, rows.at(-1).visits, refused]
     }
-    for (const [filter, visits] of Object.entries({ DE: 5, JP: 0 }))
-      expect(await days(`country=${filter}`)).toEqual([visits, 30, visits, undefined])
-    for (const [filter, visits] of Object.entries({ 'a.example': 9, constructor: 2, toString: 0 }))
-      expect(await days(`source=${filter}`)).toEqual([visits, 30, visits, undefined])
-    for (const filter of [
-      'country=DE&by=source',
-      'source=a.example&by=country',
-      'country=DE&source=a.example',
-      'country=de',
-    ])
+    for (const [country, visits] of Object.entries({ DE: 5, JP: 0 }))
+      expect(await days(`country=${country}`)).toEqual([visits, 30, visits, undefined])
+    for (const [source, visits] of Object.entries({ 'a.example': 9, constructor: 2, toString: 0 }))
+      expect(await days(`source=${source}`)).toEqual([visits, 30, visits, undefined])
+    for (const filter of ['country=DE&by=source', 'country=DE&source=a.example', 'country=de'])
       await expectError(400, 'invalid_request', 'GET', `${path}?${filter}`, { key })
   })
 

@@ -153,7 +153,7 @@ function Figures({ usage: { usage, period }, stats }: StatsProperties & { usage:
       <Figure
         term={t('Length')}
         value={hours(usage.duration)}
-        exact={tn({ one: '{n} second', other: '{n} seconds' }, Math.round(usage.duration))}
+        exact={t('{n} seconds', { n: Math.round(usage.duration) })}
         note={grown('duration', hours)}
         line={levelsOf('duration')}
       />
