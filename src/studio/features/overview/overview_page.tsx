@@ -66,7 +66,8 @@ export function OverviewPage({ query }: PageProperties) {
       {isHeard || !id ? (
         <div class="two-parts">
           <Plays stats={stats.answer} />
-          <MostPlayed title={t('Most played this week')} period={lastDays(7)} count={TRACKS} />
+          {/* Without plays, it would be one request too many. */}
+          {stats.answer && <MostPlayed title={t('Most played this week')} period={lastDays(7)} count={TRACKS} />}
         </div>
       ) : (
         <NothingHeard scope="organization" id={id} period={period} isPlace={false} />
