@@ -35,6 +35,7 @@ afterAll(async () => {
 
 const tile = (name: string) => page.getByRole('tab', { name: new RegExp(`^${name.replace(/[()]/g, '\\$&')}`) })
 const figure = (name: string) => tile(name).locator('strong')
+const hash = () => new URL(page.url()).hash
 const chart = () => page.getByRole('slider', { name: 'Listening by day' })
 
 test('before anything was heard, the page explains what is counted', async () => {
@@ -79,17 +80,18 @@ test('the page has the plays of posted reports, the most played tracks with cove
 
 test('each number is the tab of its chart, by mouse and by keyboard, and the choice is in the address', async () => {
   await tile('Time heard').click()
-  expect(new URL(page.url()).hash).toBe('#/listening?show=seconds')
+  await expect.poll(hash, TIMEOUT).toBe('#/listening?show=seconds')
   await expect.poll(() => chart().getAttribute('aria-valuetext'), TIMEOUT).toContain('Time heard: 3 min')
   await page.keyboard.press('ArrowLeft')
-  expect(new URL(page.url()).hash).toBe('#/listening?show=visits')
-  expect(await tile('Visits').getAttribute('aria-selected')).toBe('true')
+  await expect.poll(hash, TIMEOUT).toBe('#/listening?show=visits')
+  await expect.poll(() => tile('Visits').getAttribute('aria-selected'), TIMEOUT).toBe('true')
   await page.keyboard.press('Tab')
   await page.keyboard.press('ArrowLeft')
   await expect.poll(() => page.locator('.chart-tip strong').count(), TIMEOUT).toBe(1)
   await page.keyboard.press('Home')
   expect(await chart().getAttribute('aria-valuenow')).toBe('1')
   await tile('Plays').click()
+  await expect.poll(hash, TIMEOUT).toBe('#/listening')
 })
 
 test('the chart has the period before, and its table and the CSV file have the days', async () => {
@@ -111,18 +113,18 @@ test('two dates are a period, and a source limits the numbers and the chart', as
   const source = page.getByRole('list', { name: 'Sources' }).getByRole('button', { name: 'shop.example' })
   await source.click()
   await expect.poll(() => source.getAttribute('aria-pressed'), TIMEOUT).toBe('true')
-  expect(new URL(page.url()).hash).toBe('#/listening?source=shop.example')
+  await expect.poll(hash, TIMEOUT).toBe('#/listening?source=shop.example')
   await expect.poll(() => figure('Visits').textContent(), TIMEOUT).toBe('20')
   await page.getByRole('button', { name: 'Show everything instead of only shop.example' }).click()
-  expect(await source.getAttribute('aria-pressed')).toBe('false')
+  await expect.poll(() => source.getAttribute('aria-pressed'), TIMEOUT).toBe('false')
   const yesterday = new Date(Date.now() - 24 * 3600_000).toISOString().slice(0, 10)
   await page.getByLabel('Last day').fill(yesterday)
   await page.getByRole('heading', { name: 'Nothing was heard in this period' }).waitFor(TIMEOUT)
-  expect(new URL(page.url()).hash).toMatch(new RegExp(`^#/listening\\?from=.*&to=${yesterday}$`))
+  await expect.poll(hash, TIMEOUT).toMatch(new RegExp(`^#/listening\\?from=.*&to=${yesterday}$`))
   await page.getByRole('button', { name: 'Share Tidal Rooms' }).waitFor(TIMEOUT)
   await page.getByRole('radio', { name: '30 days' }).check()
   await expect.poll(() => figure('Plays').textContent(), TIMEOUT).toBe('10')
-  expect(new URL(page.url()).hash).toBe('#/listening')
+  await expect.poll(hash, TIMEOUT).toBe('#/listening')
 })
 
 test('a track has its retention on the waveform, with the place where half of the visits stop', async () => {

@@ -1,5 +1,5 @@
 import { hours, number, percent } from '../base/format.ts'
-import { t, text, tn } from '../base/text.ts'
+import { t, text } from '../base/text.ts'
 import { dayRange, isMonth, monthsOf, spanSize, spansOf, sumOf } from '../ui/charts/days.ts'
 import type { Metric } from '../ui/charts/metric.ts'
 import { before as periodBefore, daysOf, isOpen } from '../ui/charts/period.ts'
@@ -45,7 +45,7 @@ export function metricTab(name: MetricName, { rows, before, period }: ComparedSt
     name,
     label: t(NAMES[name][0]),
     value: formatOf(name)(total),
-    ...(name === 'seconds' && { exact: tn({ one: '{n} second', other: '{n} seconds' }, Math.round(total)) }),
+    ...(name === 'seconds' && { exact: t('{n} seconds', { n: Math.round(total) }) }),
     ...(name === 'completions' && plays > 0 && { note: t('{share} of all plays', { share: percent(total / plays) }) }),
     compared: before && {
       now: sumOf(rows.slice(0, over), name),

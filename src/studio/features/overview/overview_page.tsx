@@ -66,7 +66,8 @@ export function OverviewPage({ query }: PageProperties) {
       {isHeard || !id ? (
         <div class="two-parts">
           <Plays stats={stats.answer} />
-          <MostPlayed title={t('Most played this week')} period={lastDays(7)} count={TRACKS} />
+          {/* Without plays, it would be one request too many. */}
+          {stats.answer && <MostPlayed title={t('Most played this week')} period={lastDays(7)} count={TRACKS} />}
         </div>
       ) : (
         <NothingHeard scope="organization" id={id} period={period} isPlace={false} />
@@ -153,7 +154,7 @@ function Figures({ usage: { usage, period }, stats }: StatsProperties & { usage:
       <Figure
         term={t('Length')}
         value={hours(usage.duration)}
-        exact={tn({ one: '{n} second', other: '{n} seconds' }, Math.round(usage.duration))}
+        exact={t('{n} seconds', { n: Math.round(usage.duration) })}
         note={grown('duration', hours)}
         line={levelsOf('duration')}
       />

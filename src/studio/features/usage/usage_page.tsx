@@ -3,7 +3,7 @@ import { bytes, hours, plural } from '../../base/format.ts'
 import type { PageProperties } from '../../base/route.ts'
 import { t, tn } from '../../base/text.ts'
 import { useList } from '../../data/list.ts'
-import { type Usage, useComparedUsage } from '../../data/usage.ts'
+import { knownDays, type Usage, useComparedUsage } from '../../data/usage.ts'
 import { BarRows } from '../../ui/charts/bar_rows.tsx'
 import { Meter } from '../../ui/charts/meter.tsx'
 import { periodOf } from '../../ui/charts/period.ts'
@@ -39,7 +39,7 @@ export function UsagePage({ query }: PageProperties) {
           {t('Download CSV')}
         </Button>
       </div>
-      <PeriodField period={answer.period} />
+      <PeriodField period={knownDays(period)} />
       <UsageCard answer={answer} show={query.show} />
       <div class="two-parts">
         <section class="part" aria-labelledby="variants-title">

@@ -52,15 +52,15 @@ export function ChartFrame(properties: Properties) {
     below,
   } = properties
   const { current } = cursor
-  const texts = [spans[current]!, remark, ...series.map((one) => `${one.label}: ${valueText(one, current)}`)]
+  const texts = [spans[current]!, remark ?? '', ...series.map((one) => `${one.label}: ${valueText(one, current)}`)]
   return (
     <>
       {/* Time runs from left to right in all languages. */}
       <div class="chart-box" dir="ltr">
         <div class="chart-values" aria-hidden="true">
           {lines.toReversed().map(({ at, text }) => (
-            <span key={at} dir="auto">
-              {text}
+            <span key={at}>
+              <bdi>{text}</bdi>
             </span>
           ))}
         </div>
