@@ -48,7 +48,7 @@ describe('keys', () => {
     for (const [name, path] of [
       ['getTrack', { track_id: other.track_id }],
       ['getCollection', { collection_id: other.collection_id }],
-      ['getApiKey', { api_key_id: workspace.api_key_id.replace(/.$/, '0') }],
+      ['getApiKey', { api_key_id: (await anApiKey(other.key)).api_key_id }],
     ] as const)
       expect(await operate(name, { path })).toMatchObject({ isError: true, text: expect.stringContaining('404') })
     expect((await operate('deleteTrack', { path: { track_id: other.track_id }, confirm: true })).isError).toBe(true)
@@ -96,10 +96,10 @@ it('deletes only with confirm: true', async () => {
 it('replaces a file, manages keys and deletes in a batch only with confirm: true', async () => {
   const { key, track_id } = workspace
   for (const [operation, input] of [
-    ['changeTracks', { body: { changes: [{ action: 'delete', track_id }] } }],
     ['renewTrackUpload', { path: { track_id } }],
     ['createApiKey', { body: { title: 'Mine', type: 'server' } }],
     ['rotateApiKey', { path: { api_key_id: workspace.api_key_id }, body: {} }],
+    ['changeTracks', { body: { changes: [{ action: 'delete', track_id }] } }],
   ] as const) {
     expect(await operate(operation, input)).toMatchObject({
       isError: true,
