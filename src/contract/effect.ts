@@ -2,7 +2,7 @@
 
 export const EFFECTS = ['read', 'write', 'delete'] as const
 /**
- * `delete` removes or replaces a resource, a file, a secret, the progress of a listener or the trash. `write` makes every other change, and creates what gives access to audio,
+ * `delete` removes or replaces a resource, an uploaded file, a cover, a secret, the progress of a listener or the trash. `write` makes every other change, and creates what gives access to audio,
  * such as play sessions and ZIPs. `read` is everything else.
  */
 export type Effect = (typeof EFFECTS)[number]

@@ -173,6 +173,7 @@ export const multipartOperations = defineOperations({
     recordsNoEvent: 'the uploaded file has its event',
     method: 'post',
     effect: 'write',
+    deletes: 'audio',
     path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart',
     grows: false,
     summary: "Begin to upload a session track's audio in parts, or find the upload that has the same fingerprint",

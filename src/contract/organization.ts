@@ -12,7 +12,7 @@ export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
 export const Organization = named('Organization', {
   /** Identifies the organization in paths, quotas and statistics. */
   id: z.uuid(),
-  /** Shown in the studio, not to listeners. */
+  /** Shown in the studio and on the pages of shares. */
   name: z.string(),
   /** The colors of `theme` in the form that players use. */
   image_colors: z.array(ImageColor),
@@ -39,7 +39,7 @@ export type Organization = z.infer<typeof Organization>
 
 /** Omitted fields keep their values. `null` restores the default color or subtitle. */
 export const OrganizationUpdate = z.strictObject({
-  /** Shown in the studio, not to listeners. */
+  /** Shown in the studio and on the pages of shares. */
   name: RequiredTitle.optional(),
   /** Colors that players show instead of those of covers; `[]` removes them. */
   theme: Theme.optional(),
@@ -97,7 +97,7 @@ export const organizationOperations = defineOperations({
     effect: 'write',
     guide: 'keys',
     body: z.strictObject({
-      /** Shown in the studio, not to listeners. */
+      /** Shown in the studio and on the pages of shares. */
       name: RequiredTitle,
       /** Bytes that the organization may store; null, the default, allows any number. */
       max_bytes: QuotaBytes.optional(),

@@ -126,7 +126,7 @@ export const ShareUpdate = z.strictObject({
   allowed_origins: unique(z.array(Origin).min(1).max(MAX_ORIGINS)).nullable().optional(),
   /** When the page stops working; null, the default, for never. */
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
-  /** 8 to 128 characters that visitors must enter before they see anything; null, the default, for none. */
+  /** 8 to 128 characters that visitors must enter before they see the title or hear anything; null, the default, for none. */
   password: z.string().min(MIN_PASSWORD).max(MAX_PASSWORD).nullable().optional(),
   /** Makes the share a podcast feed too; null, the default, for none. Only a share that is downloadable, and has neither a password nor sites, can have one. */
   feed: FeedSettings.nullable().optional(),

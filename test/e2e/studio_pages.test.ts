@@ -257,8 +257,11 @@ test('on a phone, the bar at the bottom leads to every page, and is below the pl
     .click(TIMEOUT)
   const dock = page.locator('.dock')
   await dock.getByRole('button', { name: 'Pause' }).waitFor(TIMEOUT)
-  const box = (await dock.boundingBox())!
-  expect(box.y + box.height).toBeLessThanOrEqual((await bar.boundingBox())!.y)
+  const overlap = async () => {
+    const box = (await dock.boundingBox())!
+    return box.y + box.height - (await bar.boundingBox())!.y
+  }
+  await expect.poll(overlap, TIMEOUT).toBeLessThanOrEqual(0)
   await page.context().close()
 })
 

@@ -172,7 +172,7 @@ export async function expectNoOverflow(page: Page, name: string, width = page.vi
 
 /** Waits until a page is complete: nothing loads, and images, waveforms and players are present. */
 export async function untilStill(page: Page): Promise<void> {
-  await expect.poll(() => page.locator('.loading').count(), TIMEOUT).toBe(0)
+  await expect.poll(() => page.locator('.loading:not(.part-states *)').count(), TIMEOUT).toBe(0)
   const still = () =>
     // A browser does not load a lazy image that is hidden, for example in another tab, or far below the window.
     [...document.images].every(

@@ -44,6 +44,12 @@ ${section('Optional', optional.map(line))}
 `
 }
 
+/** Returns the recipes that have a program. The others are settings of Cloudflare. */
+function programsOf(recipes: string): string {
+  const [head, ...sections] = recipes.split(/^(?=## )/m)
+  return [head, ...sections.filter((section) => /^```(?:ts|python)/m.test(section))].join('')
+}
+
 /** Returns the quick start, the recipes, the concepts, and one line for each operation. */
 function smallText(pages: Map<string, Page>, tags: Map<string, Entry[]>): string {
   const operations = [...tags].map(([tag, entries]) => {
@@ -53,7 +59,10 @@ function smallText(pages: Map<string, Page>, tags: Map<string, Entry[]>): string
     )
     return `### ${tag}\n\n${lines.join('\n')}`
   })
-  const parts = ['/docs', '/docs/recipes', '/docs/concepts'].map((url) => pages.get(url)!.markdown.trim())
+  const [start, recipes, concepts] = ['/docs', '/docs/recipes', '/docs/concepts'].map((url) =>
+    pages.get(url)!.markdown.trim(),
+  )
+  const parts = [start!, programsOf(recipes!), concepts!]
   return `# Tonearm
 
 > ${INTRODUCTION}

@@ -118,7 +118,7 @@ export function mountMcp(app: Hono<AppEnv>, cache: IsolateCache): void {
       const given = isObject(params) ? params : {}
       checkRevision(req.header('mcp-protocol-version'), given)
       const result = await answer(method, given, (name, input) =>
-        callTool({ c, fetch: (request) => app.fetch(request, env, c.executionCtx) }, name, input),
+        callTool({ c, principal, fetch: (request) => app.fetch(request, env, c.executionCtx) }, name, input),
       )
       return respond(200, { id, result: { resultType: 'complete', ...result } })
     } catch (error) {

@@ -3,6 +3,8 @@ import * as z from 'zod'
 
 import { operations } from '../../contract/index.ts'
 import type { Operation } from '../../contract/operation.ts'
+import { isAllowed } from '../../core/may.ts'
+import type { Principal } from '../../core/principal.ts'
 import { forbidDelete } from '../auth/authenticate.ts'
 import type { AppEnv } from '../context.ts'
 
@@ -15,6 +17,7 @@ const MAX_FOUND = 20
 /** The request of the caller, and the app that answers requests to the API. */
 interface Caller {
   c: Context<AppEnv>
+  principal: Principal
   fetch: (request: Request) => Response | Promise<Response>
 }
 
@@ -72,6 +75,7 @@ const inputs = {
     collection_id: z.string().describe('The collection that gets the track'),
     file_name: z.string().max(255).describe('Name of the file, such as episode-12.mp3'),
     player_title: z.string().max(255).optional().describe('Title for listeners. Without it, that of the tags'),
+    idempotency_key: z.string().max(255).optional().describe('The same key with the same input adds only one track'),
   }),
   read_guide: z.strictObject({
     guide: z.string().default('').describe('Name of the guide, such as upload. Empty: a list of all guides'),
@@ -125,7 +129,7 @@ async function callOperation(caller: Caller, { operation: name, ...input }: Inpu
   // Without this check, a parameter such as `batch` could lead to the path of another operation.
   const params = operation.params?.safeParse(input.path)
   if (params && !params.success) return problem(`path: ${z.prettifyError(params.error)}`)
-  const { c, fetch } = caller
+  const { c, fetch, principal } = caller
   const url = new URL(
     operation.path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(input.path[key] ?? '')),
     c.req.url,
@@ -140,8 +144,10 @@ async function callOperation(caller: Caller, { operation: name, ...input }: Inpu
   const request = new Request(url, { method, headers, ...(input.body && { body: JSON.stringify(input.body) }) })
   const response = await fetch(input.confirm ? request : forbidDelete(request))
   const body = await response.text()
-  if (!input.confirm && response.status === 403 && isMissingDelete(body))
-    return problem('This deletes or replaces something. Ask the person, then call it again with confirm: true')
+  if (!input.confirm && response.status === 403 && isAllowed(principal, 'delete') && isMissingDelete(body))
+    return problem(
+      'This deletes or replaces something, or manages keys. Ask the person, then call it again with confirm: true',
+    )
   const again =
     method === 'GET' ? 'Call again with offset: OFFSET, or ask for less with limit' : 'Read the rest with a GET'
   const parts = partOf(body, input.offset, again)
@@ -154,11 +160,19 @@ async function callOperation(caller: Caller, { operation: name, ...input }: Inpu
 
 function isMissingDelete(body: string): boolean {
   const { missing } = JSON.parse(body) as { missing?: string[] }
-  return missing?.includes('delete') ?? false
+  return missing?.join() === 'delete'
 }
 
-const uploadFromUrl = (caller: Caller, body: Inputs['upload_from_url']) =>
-  callOperation(caller, { operation: 'createTrack', path: {}, query: {}, headers: {}, body, confirm: false, offset: 0 })
+const uploadFromUrl = (caller: Caller, { idempotency_key, ...body }: Inputs['upload_from_url']) =>
+  callOperation(caller, {
+    operation: 'createTrack',
+    path: {},
+    query: {},
+    headers: idempotency_key ? { 'idempotency-key': idempotency_key } : {},
+    body,
+    confirm: false,
+    offset: 0,
+  })
 
 const tools: {
   [K in keyof Inputs]: {

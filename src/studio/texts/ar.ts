@@ -769,7 +769,7 @@ export const texts: Texts = {
   Password: 'كلمة المرور',
   'New password': 'كلمة مرور جديدة',
   'Leave it empty to keep the current password.': 'اتركها فارغة للإبقاء على كلمة المرور الحالية.',
-  'At least {n} characters. Visitors must enter it before they see anything.':
+  'At least {n} characters. Visitors must enter it before they see the page.':
     '{n} أحرف على الأقل. يجب على الزوار إدخالها قبل رؤية أي شيء.',
   Ends: 'ينتهي',
   'Visitors may download': 'يمكن للزوار التنزيل',

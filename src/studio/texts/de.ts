@@ -595,7 +595,7 @@ export const texts: Texts = {
   Password: 'Passwort',
   'New password': 'Neues Passwort',
   'Leave it empty to keep the current password.': 'Leer lassen, um das aktuelle Passwort zu behalten.',
-  'At least {n} characters. Visitors must enter it before they see anything.':
+  'At least {n} characters. Visitors must enter it before they see the page.':
     'Mindestens {n} Zeichen. Besucher müssen es eingeben, bevor sie etwas sehen.',
   Ends: 'Endet',
   'Visitors may download': 'Besucher dürfen herunterladen',

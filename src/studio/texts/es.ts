@@ -582,7 +582,7 @@ export const texts: Texts = {
   Password: 'Contraseña',
   'New password': 'Nueva contraseña',
   'Leave it empty to keep the current password.': 'Déjalo vacío para conservar la contraseña actual.',
-  'At least {n} characters. Visitors must enter it before they see anything.':
+  'At least {n} characters. Visitors must enter it before they see the page.':
     'Al menos {n} caracteres. Los visitantes deben escribirla antes de ver nada.',
   Ends: 'Termina',
   'Visitors may download': 'Los visitantes pueden descargar',

@@ -597,7 +597,7 @@ export const texts: Texts = {
   Password: 'Mot de passe',
   'New password': 'Nouveau mot de passe',
   'Leave it empty to keep the current password.': 'Laissez vide pour garder le mot de passe actuel.',
-  'At least {n} characters. Visitors must enter it before they see anything.':
+  'At least {n} characters. Visitors must enter it before they see the page.':
     'Au moins {n} caractères. Les visiteurs doivent le saisir avant de voir quoi que ce soit.',
   Ends: 'Prend fin',
   'Visitors may download': 'Les visiteurs peuvent télécharger',

@@ -577,7 +577,7 @@ export const texts: Texts = {
   Password: 'パスワード',
   'New password': '新しいパスワード',
   'Leave it empty to keep the current password.': '空欄にすると現在のパスワードのままになります。',
-  'At least {n} characters. Visitors must enter it before they see anything.':
+  'At least {n} characters. Visitors must enter it before they see the page.':
     '{n}文字以上。閲覧者は最初にこれを入力する必要があります。',
   Ends: '終了',
   'Visitors may download': '閲覧者のダウンロードを許可',

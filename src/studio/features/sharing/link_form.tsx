@@ -33,7 +33,7 @@ export function LinkForm({ link: edited, title }: Properties) {
           hint={
             link?.has_password
               ? t('Leave it empty to keep the current password.')
-              : t('At least {n} characters. Visitors must enter it before they see anything.', { n: MIN_PASSWORD })
+              : t('At least {n} characters. Visitors must enter it before they see the page.', { n: MIN_PASSWORD })
           }
         />
       </Switch>
