@@ -78,7 +78,12 @@ const inputs = {
     idempotency_key: z.string().max(255).optional().describe('The same key with the same input adds only one track'),
   }),
   read_guide: z.strictObject({
-    guide: z.string().default('').describe('Name of the guide, such as upload. Empty: a list of all guides'),
+    guide: z
+      .string()
+      .default('')
+      .describe(
+        'Name or address of a guide, such as upload or /docs/api/objects.md#Track. Empty: a list of all guides',
+      ),
     offset,
   }),
 }
@@ -90,19 +95,63 @@ async function readPage({ c }: Caller, path: string): Promise<string | null> {
   return response.ok ? response.text() : null
 }
 
+/** Words that say nothing about an operation. */
+const STOP_WORDS = new Set(
+  'a all an and another are by do for from how i in into is it many much my of on or per the to what which with'.split(
+    ' ',
+  ),
+)
+/** Words of users, and those that the API has for them. */
+const SYNONYMS: Record<string, string> = {
+  album: 'collection',
+  song: 'track',
+  episode: 'track',
+  file: 'track',
+  rss: 'feed',
+  podcast: 'feed',
+  publish: 'share',
+  link: 'share',
+  rename: 'update',
+  edit: 'update',
+  change: 'update',
+  remove: 'delete',
+  add: 'create',
+  listen: 'play',
+  statistics: 'stats',
+  count: 'stats',
+}
+
+const wordsOf = (text: string) =>
+  (
+    text
+      .replace(/(?<=[a-z])[A-Z]/g, ' $&')
+      .toLowerCase()
+      .match(/[a-z]+/g) ?? []
+  ).map((word) => word.replace(/(?<!s)s$/, ''))
+
+/** Returns how well an operation fits to words: its name counts more than its path and summary, and these more than its fields. */
+function scoreOf(name: string, { path, summary, tag, query, body }: Operation, words: string[]): number {
+  const shape = body && 'shape' in body ? Object.keys(body.shape) : []
+  const fields = [...Object.keys(query?.shape ?? {}), ...shape].join(' ')
+  const parts = [wordsOf(name), wordsOf(`${path} ${tag} ${summary}`), wordsOf(fields)]
+  const scores = words.map((word) => {
+    const at = parts.findIndex((part) => part.some((known) => known.startsWith(word)))
+    return at < 0 ? 0 : 4 - at
+  })
+  // An operation that has more of the words is better than one that has a single word in its name.
+  return scores.reduce((sum, score) => sum + score + (score > 0 ? 3 : 0), 0)
+}
+
 function searchOperations({ query }: Inputs['search_operations']): Result {
-  const words = query.toLowerCase().match(/[a-z]+/g) ?? []
-  const line = (name: string, { method, path, summary }: Operation) =>
-    `${name}: ${method.toUpperCase()} ${path}. ${summary}`
+  const asked = query.toLowerCase().replaceAll(/\bplays\b/g, 'stats')
+  const words = wordsOf(asked)
+    .filter((word) => !STOP_WORDS.has(word))
+    .map((word) => SYNONYMS[word] ?? word)
   const found = callable
-    .map(([name, operation]) => {
-      const known = `${name.replace(/[A-Z]/g, ' $&')} ${operation.tag} ${line('', operation)}`.toLowerCase()
-      // "tracks" also finds "track".
-      return {
-        line: line(name, operation),
-        score: words.filter((word) => known.includes(word.replace(/s$/, ''))).length,
-      }
-    })
+    .map(([name, operation]) => ({
+      line: `${name}: ${operation.method.toUpperCase()} ${operation.path}. ${operation.summary}`,
+      score: scoreOf(name, operation, words),
+    }))
     .filter(({ score }) => score > 0 || words.length === 0)
     .toSorted((a, b) => b.score - a.score)
   if (found.length === 0) return text('No operation has these words. An empty query lists all operations')
@@ -116,11 +165,19 @@ async function describeOperation(caller: Caller, { operation: name }: Inputs['de
   return page ? text(...partOf(page, 0, 'The rest is an example')) : noOperation(name)
 }
 
+/** Returns the section of a page with an anchor; the whole page if there is no such section. */
+function sectionOf(page: string, anchor: string): string {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  return page.split(/^(?=#{2,3} )/m).find((part) => plain(part.split('\n')[0]!) === plain(anchor)) ?? page
+}
+
 async function readGuide(caller: Caller, { guide, offset }: Inputs['read_guide']): Promise<Result> {
-  const path = guide === '' ? '/llms.txt' : /^[\w/]+$/.test(guide) ? `/docs/${guide}.md` : null
+  // The addresses in lists and guides are accepted too, such as `/docs/api/objects.md#Track`.
+  const [, name = '', anchor] = /^\/?(?:docs\/)?([\w/]*?)(?:\.md)?(?:#(.*))?$/.exec(guide) ?? []
+  const path = guide === '' ? '/llms.txt' : name && `/docs/${name}.md`
   const page = path && (await readPage(caller, path))
   if (!page) return problem('There is no guide of this name. An empty name lists all guides')
-  return text(...partOf(page, offset, 'Call again with offset: OFFSET'))
+  return text(...partOf(anchor ? sectionOf(page, anchor) : page, offset, 'Call again with offset: OFFSET'))
 }
 
 async function callOperation(caller: Caller, { operation: name, ...input }: Inputs['call_operation']): Promise<Result> {

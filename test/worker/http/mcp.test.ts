@@ -226,6 +226,24 @@ describe('messages', () => {
   })
 })
 
+it.each([
+  ['how many plays per country', 'getStats'],
+  ['plays country', 'getStats'],
+  ['publish a podcast as rss', 'createShare'],
+  ['rename an album', 'updateCollection'],
+  ['move a playlist track', 'movePlaylistTrack'],
+  ['delete a track', 'deleteTrack'],
+  ['chapters', 'setChapters'],
+])('finds operations in the words of a person: %s', async (query, name) => {
+  const { text } = await run('search_operations', { query })
+  expect(
+    text
+      .split('\n')
+      .slice(0, 5)
+      .map((line) => line.split(':')[0]),
+  ).toContain(name)
+})
+
 it('reads guides only', async () => {
   for (const guide of ['../openapi', 'http://127.0.0.1/', '..%2f', 'upload.pdf', 'nothing'])
     expect(await run('read_guide', { guide })).toMatchObject({ isError: true })
