@@ -1574,13 +1574,6 @@ export const texts: Texts = {
   'A play session is counted after it has ended, on the day on which it was created.':
     'تُحسب جلسة التشغيل بعد انتهائها، في اليوم الذي أُنشئت فيه.',
   new: 'جديد',
-  'as in the {n} days before': {
-    one: 'كما في اليوم السابق',
-    two: 'كما في اليومين السابقين',
-    few: 'كما في {n} أيام قبلها',
-    many: 'كما في {n} يومًا قبلها',
-    other: 'كما في {n} يوم قبلها',
-  },
   '0 in the {n} days before': {
     one: '0 في اليوم السابق',
     two: '0 في اليومين السابقين',

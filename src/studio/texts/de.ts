@@ -1307,7 +1307,6 @@ export const texts: Texts = {
   'A play session is counted after it has ended, on the day on which it was created.':
     'Eine Wiedergabesitzung wird nach ihrem Ende gezählt, an dem Tag, an dem sie angelegt wurde.',
   new: 'neu',
-  'as in the {n} days before': { other: 'wie in den {n} Tagen davor', one: 'wie am Tag davor' },
   '0 in the {n} days before': { other: '0 in den {n} Tagen davor', one: '0 am Tag davor' },
   'against the {n} days before': { other: 'gegenüber den {n} Tagen davor', one: 'gegenüber dem Tag davor' },
   '×{n}': '×{n}',

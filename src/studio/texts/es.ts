@@ -1280,7 +1280,6 @@ export const texts: Texts = {
   'A play session is counted after it has ended, on the day on which it was created.':
     'Una sesión de reproducción se cuenta cuando termina, en el día en que se creó.',
   new: 'nuevo',
-  'as in the {n} days before': { other: 'como en los {n} días anteriores', one: 'como el día anterior' },
   '0 in the {n} days before': { other: '0 en los {n} días anteriores', one: '0 el día anterior' },
   'against the {n} days before': { other: 'respecto a los {n} días anteriores', one: 'respecto al día anterior' },
   '×{n}': '×{n}',

@@ -1306,7 +1306,6 @@ export const texts: Texts = {
   'A play session is counted after it has ended, on the day on which it was created.':
     'Une session de lecture est comptée après sa fin, au jour de sa création.',
   new: 'nouveau',
-  'as in the {n} days before': { one: 'comme le jour précédent', other: 'comme les {n} jours précédents' },
   '0 in the {n} days before': { one: '0 le jour précédent', other: '0 les {n} jours précédents' },
   'against the {n} days before': {
     one: 'par rapport au jour précédent',

@@ -1251,7 +1251,6 @@ export const texts: Texts = {
   'A play session is counted after it has ended, on the day on which it was created.':
     '再生セッションは終了後に、作成された日に数えられます。',
   new: '新規',
-  'as in the {n} days before': { other: 'その前の {n} 日間と同じ' },
   '0 in the {n} days before': { other: 'その前の {n} 日間は 0' },
   'against the {n} days before': { other: 'その前の {n} 日間と比べて' },
   '×{n}': '×{n}',

@@ -1,4 +1,4 @@
-import { bytes, exactBytes, hours, leftToRight, number, plural } from '../../base/format.ts'
+import { bytes, exactBytes, hours, joined, leftToRight, number, plural } from '../../base/format.ts'
 import { href, type PageProperties } from '../../base/route.ts'
 import { t, tn } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
@@ -112,7 +112,7 @@ function Recent({ recent: { answer, problem, reload } }: { recent: Query<RecentC
             href={href('collection', id)}
             title={title}
             cover={artwork}
-            note={[player_subtitle, counts && plural(counts.tracks, 'track')].filter(Boolean).join(' · ')}
+            note={joined([player_subtitle, counts && plural(counts.tracks, 'track')])}
           />
         ))}
       </ul>

@@ -53,11 +53,11 @@ export function TrackTable(properties: Properties) {
         hidden={hidden}
         onToggle={toggle}
         columns={Object.keys(COLUMNS).filter((name) => !inCollection || name !== 'album')}
-        sorts={['title', 'duration', 'created_at', 'updated_at'].toSpliced(
-          inCollection ? 0 : 3,
-          0,
-          ...(inCollection ? ['order'] : []),
-        )}
+        sorts={
+          inCollection
+            ? ['order', 'title', 'duration', 'created_at', 'updated_at']
+            : ['created_at', 'title', 'duration', 'updated_at']
+        }
       >
         {/* The head of a collection has the number of all its tracks. */}
         {!tracks.loading && (!inCollection || isFiltered) && plural(tracks.rows.length, 'track', tracks.isCapped)}
