@@ -85,10 +85,15 @@ export const statsOperations = defineOperations({
       /** Counts only this country (ISO 3166-1), as a row by country names it: with fewer than five visits, everything is 0. Only by day, and without `source`. */
       country: z
         .string()
-        .regex(/^[A-Z][A-Z\d]$/, 'must be the code of a country')
+        .regex(/^[A-Z][A-Z\d]$/, 'must be two capital letters, such as DE')
         .optional(),
       /** Counts only this source, as a row by source names it. Only by day. */
-      source: z.string().min(1).max(MAX_HEARD_SOURCE).optional(),
+      source: z
+        .string()
+        .min(1)
+        .max(MAX_HEARD_SOURCE)
+        .regex(/^[^/]*$/, 'must be the name of a source, such as blog.example without https://')
+        .optional(),
     }),
     response: ok({
       scope: StatsScope,

@@ -8,12 +8,13 @@ export const INTRODUCTION = 'Tonearm stores, transcodes and delivers audio: uplo
 
 /** Rules that programs written by models break. */
 const RULES = `- Never put a server key into a page or an app: a server key may do everything in its organization. Browsers get a play session, a player key or an uploader key.
-- After a file has been sent to its upload URL, call \`POST /v1/track/{track_id}/upload_complete\`: it starts the processing at once, or says that the file has not arrived. A large file in parts needs \`POST /v1/track/{track_id}/multipart/{multipart_upload_id}/complete\` instead.
+- After a file has been sent to its upload URL, call \`POST /v1/track/{track_id}/upload_complete\`, or read the track every few seconds: both start the processing at once. The call also says if the file has not arrived. A large file in parts needs \`POST /v1/track/{track_id}/multipart/{multipart_upload_id}/complete\` instead.
 - Send the file itself as the body of the PUT request, without a form and without an \`Authorization\` header.
 - URLs of audio, of covers and for uploads are signed and expire within an hour. Do not store them. Store ids, and request the play view again.
 - A play session expires too, after an hour unless \`expires_in\` says otherwise. Create one for each page view, or use a share or a signed session for links that last.
 - Wait for a track with a webhook, or by polling every few seconds, until its \`status\` is \`ready\`, \`incomplete\` (playable, some files are missing) or \`failed\`. \`track.info\` has the reason.
 - Repeat a POST only with the \`Idempotency-Key\` of the first attempt. After 429 and 503, wait for the seconds in \`Retry-After\`.
+- To import a podcast, a bucket or a list of URLs, use \`npm run import\` (/docs/import.md) instead of a program. Assistants use \`POST /mcp\` (/docs/assistants.md).
 - Unknown fields in a body are rejected with 400. Check \`ok\` and \`code\` of a response, not the text of \`message\`.`
 
 const markdownUrl = (url: string) => `${url === '/docs' ? '/docs/index' : url}.md`
@@ -44,6 +45,9 @@ ${section('Optional', optional.map(line))}
 `
 }
 
+/** Lowers the headings of a page by one level. Lines of code are no headings. */
+const deeper = (markdown: string) => markdown.replace(/^```[^]*?^```|^#/gm, (found) => (found === '#' ? '##' : found))
+
 /** Returns the recipes that have a program. The others are settings of Cloudflare. */
 function programsOf(recipes: string): string {
   const [head, ...sections] = recipes.split(/^(?=## )/m)
@@ -73,7 +77,7 @@ This is the small version of /llms-full.txt. The fields of each operation are in
 
 ${RULES}
 
-${parts.map((part) => part.replace(/^#/gm, '##').replace(/\n+Next: .*$/, '')).join('\n\n')}
+${parts.map((part) => deeper(part).replace(/\n+Next: .*$/, '')).join('\n\n')}
 
 ## All operations
 

@@ -48,9 +48,9 @@ const STYLE = `
   * { box-sizing: border-box }
   html, body { height: 100%; margin: 0 }
   body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: transparent }
-  tonearm-player { display: block; max-width: 100%; height: 100%; --tonearm-waveform-height: 100%;
-    --tonearm-list-height: calc(100vh - 288px) }
-  @media (width < 560px) { tonearm-player { --tonearm-list-height: calc(100vh - 320px) } }
+  tonearm-player { display: block; max-width: 100%; height: 100%; --tonearm-waveform-height: min(100%, 200px);
+    --tonearm-list-height: min(100vh - 288px, 80vh - 192px) }
+  @media (width < 560px) { tonearm-player { --tonearm-list-height: min(100vh - 320px, 80vh - 224px) } }
   .message { display: grid; place-content: center; min-height: 100%; padding: 24px; text-align: center;
     background: var(--ground) }
   .card { display: grid; gap: 4px }
