@@ -21,7 +21,7 @@ interface Creation {
   create: (idempotency_key: string) => Promise<{ ok: true; id: string } | Failure>
   /** Returns the id of the resource if it exists; null otherwise. */
   find: () => Promise<string | null>
-  exists: (id: string) => Promise<boolean>
+  read: (id: string) => Promise<{ ok: true } | Failure>
   /** The ids of resources with this identity that are known to be deleted. */
   gone?: string[]
 }
@@ -34,14 +34,17 @@ const ATTEMPTS = 5
  * Creates a resource once, even if a former run was killed before it saw the response, or another one runs at the same time: the `Idempotency-Key` follows
  * from the identity, so the service returns the first response again. If that resource was deleted since, the next key contains its id.
  */
-export async function createOnce({ identity, create, find, exists, gone = [] }: Creation): Promise<string> {
+export async function createOnce({ identity, create, find, read, gone = [] }: Creation): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const key = createHash('sha256')
       .update(JSON.stringify([...identity, ...gone]))
       .digest('hex')
     const answer = await create(`import-${key}`)
     if (answer.ok) {
-      if (await exists(answer.id)) return answer.id
+      const found = await read(answer.id)
+      if (found.ok) return answer.id
+      // Only this status says that it was deleted. After any other failure, a second resource could be created.
+      if (found.status !== 404) throw new Refused(found)
       gone = [...gone, answer.id]
     } else if (answer.code === 'idempotency_key_reused') {
       // Another run has sent, or is sending, a request with other values, such as a newer signature.

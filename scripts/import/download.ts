@@ -67,8 +67,8 @@ export function downloaderFor(base_url: string): Downloader {
   async function open(first: string, isTrusted: boolean, signal: AbortSignal): Promise<[IncomingMessage, string]> {
     let url = first
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-      // A server that the operator has named may redirect to itself, and to public hosts.
-      const isChosen = isTrusted && new URL(url).hostname === new URL(first).hostname
+      // A server that the operator has named may redirect to itself, and to public hosts. Another port of its host is another server.
+      const isChosen = isTrusted && new URL(url).origin === new URL(first).origin
       if (!isChosen) url = secureUrl(url)
       const refusal = isChosen ? null : refusalOf(url, base_url)
       if (refusal) throw new DownloadFault(`${redirects > 0 ? 'a redirect of its address' : 'its address'} ${refusal}`)

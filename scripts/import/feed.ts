@@ -129,15 +129,15 @@ function numberOf(text: string): number | null {
   return /^\d{1,5}$/.test(text) && number >= 1 && number <= MAX_EPISODE_NUMBER ? number : null
 }
 
-const EXPLICIT: Record<string, boolean> = {
-  yes: true,
-  true: true,
-  explicit: true,
-  no: false,
-  false: false,
-  clean: false,
-}
-const explicitOf = (text: string) => EXPLICIT[text.toLowerCase()] ?? null
+const EXPLICIT = new Map([
+  ['yes', true],
+  ['true', true],
+  ['explicit', true],
+  ['no', false],
+  ['false', false],
+  ['clean', false],
+])
+const explicitOf = (text: string) => EXPLICIT.get(text.toLowerCase()) ?? null
 
 const oneOf = <const T extends string>(value: string, [first, ...others]: [T, ...T[]]): T =>
   others.find((name) => name === value.toLowerCase()) ?? first

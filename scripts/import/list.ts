@@ -52,10 +52,10 @@ function parseLines(text: string): Row[] {
   })
 }
 
-/** Returns the rows with their numbers, in the order of the list, or of the column `order` where it has values. */
-function inOrder(rows: Row[]): [number, Row][] {
+/** Returns the rows with their numbers, in the order of the list, or of the column `order` where it has numbers. */
+export function orderedRows(rows: Row[]): [number, Row][] {
   const places = rows.map((row, at) => [at + 1, row] as [number, Row])
-  const rank = ({ order }: Row) => (order ? Number(order) : Number.POSITIVE_INFINITY)
+  const rank = ({ order }: Row) => (order && Number.isFinite(Number(order)) ? Number(order) : Number.POSITIVE_INFINITY)
   return places.toSorted(([, one], [, other]) => (rank(one) === rank(other) ? 0 : rank(one) - rank(other)))
 }
 
@@ -114,7 +114,7 @@ export async function run(args: string[]): Promise<void> {
   }
   const planner = new Planner()
   const context = { base_url, collectionOf, downloader }
-  for (const [number, row] of inOrder(rows)) planner.add(number, row.title || '', () => trackOf(row, context))
+  for (const [number, row] of orderedRows(rows)) planner.add(number, row.title || '', () => trackOf(row, context))
   console.log(`${rows.length} items`)
   await carryOut(client, planner, { isDryRun })
 }

@@ -136,8 +136,9 @@ export function notesOf(html: string): string {
   const input = html.slice(0, MAX_HTML)
   const text = /<[a-z!/]/i.test(input) && input.includes('>') ? convert(input) : decodeHTML(input)
   return severalLines(text)
-    .replace(/[ \t\u00a0]+\n/g, '\n')
-    .replace(/\n[ \t\u00a0]+/g, '\n')
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n')
     .replace(/\n{3,}/g, '\n\n')
 }
 

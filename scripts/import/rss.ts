@@ -56,11 +56,11 @@ async function readFeed(from: string, { trusted, untrusted }: Downloader, signal
   const keyOf = ({ guid, enclosure }: FeedItem) => JSON.stringify([guid, enclosure?.url])
   const known = new Set(feed.items.map(keyOf))
   for (let { next } = feed, { base } = first; next && isUrl(from);) {
-    const url = absolute(next, base)
+    const url = resolved(next, base)
     if (url === null || seen.has(url) || seen.size >= MAX_PAGES || feed.items.length >= MAX_ITEMS) break
     seen.add(url)
     // A page of the same server is as trusted as the feed.
-    const isSame = new URL(url).host === new URL(from).host
+    const isSame = new URL(url).origin === new URL(from).origin
     const page = await readPage(url, isSame ? trusted : untrusted, signal)
     for (const item of page.feed.items) {
       // Items move to the next page when an episode appears meanwhile.
@@ -74,10 +74,15 @@ async function readFeed(from: string, { trusted, untrusted }: Downloader, signal
   return first
 }
 
-/** Returns an address of a feed with https; null if it is no URL. */
+/** Returns the URL of an address in a feed; null if it is not a URL. */
+function resolved(address: string, base: string | null): string | null {
+  return URL.canParse(address, base ?? undefined) ? new URL(address, base ?? undefined).href : null
+}
+
+/** Returns an address in a feed with https; null if it is no URL. */
 function absolute(address: string, base: string | null): string | null {
-  if (!URL.canParse(address, base ?? undefined)) return null
-  return secureUrl(new URL(address, base ?? undefined).href)
+  const url = resolved(address, base)
+  return url === null ? null : secureUrl(url)
 }
 
 /** Returns the time of an item in milliseconds; null if it has none that can be read. */
@@ -180,15 +185,15 @@ interface Context {
   downloader: Downloader
 }
 
-const EXTENSIONS: Record<string, string> = {
-  'audio/mpeg': '.mp3',
-  'audio/mp4': '.m4a',
-  'audio/x-m4a': '.m4a',
-  'video/mp4': '.mp4',
-  'audio/ogg': '.ogg',
-  'audio/opus': '.opus',
-  'audio/flac': '.flac',
-}
+const EXTENSIONS = new Map([
+  ['audio/mpeg', '.mp3'],
+  ['audio/mp4', '.m4a'],
+  ['audio/x-m4a', '.m4a'],
+  ['video/mp4', '.mp4'],
+  ['audio/ogg', '.ogg'],
+  ['audio/opus', '.opus'],
+  ['audio/flac', '.flac'],
+])
 
 function trackOf(item: FeedItem, { feed, base, base_url, collection, coverOf, downloader }: Context) {
   const { enclosure, title, guid, author, season, episode: number, type, explicit } = item
@@ -208,7 +213,7 @@ function trackOf(item: FeedItem, { feed, base, base_url, collection, coverOf, do
   const chapters = item.chapters ? absolute(item.chapters, base) : null
   const file = fileNameOf(url)
   const isAudio = isAccepted({ name: file, type: '' }, DEFAULT_ACCEPT)
-  const extension = (isAudio && extname(file)) || EXTENSIONS[enclosure.type] || '.mp3'
+  const extension = (isAudio && extname(file)) || EXTENSIONS.get(enclosure.type) || '.mp3'
   // A name has no folders.
   const name = clip((title || file || `Episode ${item.number}`).replace(/[/\\]/g, '-'), MAX_STRING - extension.length)
   return {

@@ -82,10 +82,9 @@ export async function openCollection(
   { id, index, cover, ...body }: PlannedCollection,
   isDryRun: boolean,
 ): Promise<Opened | null> {
-  const read = (collection_id: string) =>
-    orNull(client.get('/v1/collection/{collection_id}', { params: { collection_id } }))
+  const read = (collection_id: string) => client.get('/v1/collection/{collection_id}', { params: { collection_id } })
   if (id !== undefined) {
-    if (await read(id)) return { id, isUnfinished: false }
+    if (await orNull(read(id))) return { id, isUnfinished: false }
     throw new Fault(`There is no collection ${id}`)
   }
   const found = await findCollection(client, index)
@@ -98,7 +97,7 @@ export async function openCollection(
       return answer.ok ? { ok: true, id: answer.collection_id } : answer
     },
     find: async () => (await findCollection(client, index))?.id ?? null,
-    exists: async (collection_id) => (await read(collection_id)) !== null,
+    read,
   })
   return { id: created, isUnfinished: Boolean(cover) }
 }

@@ -1,7 +1,9 @@
 import type { Client } from '../../src/client/index.ts'
+import { MAX_STRING } from '../../src/contract/facts.ts'
 import { FeedSettings } from '../../src/contract/feed.ts'
 import { createOnce } from './create_once.ts'
 import type { Feed } from './feed.ts'
+import { clip } from './notes.ts'
 import { checked } from './service.ts'
 
 /** Publishes an imported podcast as a feed again (docs/feeds.md). */
@@ -18,6 +20,15 @@ function settingsOf(feed: Feed) {
   return { ...Object.fromEntries(accepted), explicit, type, medium, block }
 }
 
+/** Returns the share of a new feed. */
+export const shareOf = (collection_id: string, feed: Feed, text: string) => ({
+  collection_id,
+  is_downloadable: true,
+  title: clip(feed.title, MAX_STRING) || null,
+  text: text || null,
+  feed: settingsOf(feed),
+})
+
 /** Creates a share with a feed for a collection that has none. Prints its address, and the facts that the directories still miss. */
 export async function publishFeed(client: Client, collection_id: string, feed: Feed, text: string): Promise<void> {
   async function find() {
@@ -31,18 +42,12 @@ export async function publishFeed(client: Client, collection_id: string, feed: F
     (await createOnce({
       identity: ['feed', collection_id],
       async create(idempotency_key) {
-        const body = {
-          collection_id,
-          is_downloadable: true,
-          title: feed.title || null,
-          text: text || null,
-          feed: settingsOf(feed),
-        }
+        const body = shareOf(collection_id, feed, text)
         const answer = await client.post('/v1/share', { body, idempotency_key })
         return answer.ok ? { ok: true, id: answer.share_id } : answer
       },
       find: async () => (await find())?.id ?? null,
-      exists: async (share_id) => (await client.get('/v1/share/{share_id}', { params: { share_id } })).ok,
+      read: (share_id) => client.get('/v1/share/{share_id}', { params: { share_id } }),
     }))
   const { feed_url, problems } = checked(await client.get('/v1/share/{share_id}/feed', { params: { share_id } }))
   console.log(`The feed is ${feed_url}`)

@@ -70,7 +70,7 @@ async function createTrack(
       }
       return null
     },
-    exists: async (track_id) => (await client.get('/v1/track/{track_id}', { params: { track_id } })).ok,
+    read: (track_id) => client.get('/v1/track/{track_id}', { params: { track_id } }),
     gone,
   })
 }
@@ -129,7 +129,8 @@ async function take(run: Run, collection_id: string, item: PlannedTrack, present
   const isKept = present !== undefined && !isFailed
   const track_id = isKept ? present.id : await createTrack(run, collection_id, item, isFailed ? [present.id] : [])
   const rest = async () => {
-    if (hasSteps(item) && (!isKept || present.isUnfinished)) await finish(run, track_id, item)
+    // An item may have lost its steps since the run that has created its track.
+    if (isKept ? present.isUnfinished : hasSteps(item)) await finish(run, track_id, item)
     await settle(run, track_id, item)
   }
   return { track_id, rest }
@@ -198,8 +199,10 @@ async function takeCollection(run: Run, collection: PlannedCollection, items: Pl
     }
     await guarded(run, item, start)
   }
-  if (hasCreated && failure === undefined) {
-    for (const { id: track_id, order } of (await listPresent(client, id)).values()) orders.set(track_id, order)
+  if (failure === undefined) {
+    if (hasCreated)
+      for (const { id: track_id, order } of (await listPresent(client, id)).values()) orders.set(track_id, order)
+    // A run that was killed may have created tracks without their order.
     await orderTracks(client, id, ids, orders)
   }
   await Promise.all(running)

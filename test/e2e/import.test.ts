@@ -51,6 +51,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   files.set('/cover.jpg', cover)
+  files.set('/two', audio)
   for (const name of ['one', 'two', 'three']) files.set(`/${name}.mp3`, audio)
 }, 300_000)
 afterAll(async () => {
@@ -78,11 +79,20 @@ test(
     files.set('/chapters.json', () => undefined)
     expect((await run(['rss', `${origin}/feed`], { killAt: /1 in progress/ })).code).toBe(null)
     const { id } = (await collectionsOf('Counting'))[0]!
-    expect((await tracksOf(id)).map((track) => track.organization_index)).toContain('unfinished: two')
+    const created = await tracksOf(id)
+    expect(created.map((track) => track.organization_index)).toContain('unfinished: two')
+    // An episode that had a cover when its track was created.
+    const { id: track_id } = created.find((track) => track.organization_index === 'three')!
+    const body = { organization_index: 'unfinished: three' }
+    await must(client.put('/v1/track/{track_id}', { params: { track_id }, body }))
 
     files.set('/chapters.json', chapters)
     const runs = await Promise.all([run(['rss', `${origin}/feed`]), run(['rss', `${origin}/feed`])])
     for (const { code, output } of runs) expect(code, output).toBe(0)
+    // As after a run that was killed before it ordered its tracks.
+    const track_ids = (await tracksOf(id)).map((track) => track.id).toReversed()
+    const params = { collection_id: id }
+    await must(client.put('/v1/collection/{collection_id}/track/order', { params, body: { track_ids } }))
     const again = await run(['rss', `${origin}/feed`])
     expect(again).toMatchObject({ code: 0, output: expect.stringContaining('0 taken, 3 skipped, 0 refused') })
 

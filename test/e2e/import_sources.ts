@@ -13,7 +13,7 @@ export const ITEMS = [
     <itunes:explicit>yes</itunes:explicit><content:encoded><![CDATA[<p>Some <b>notes</b> with <a href="https://example.com/a">a link</a></p>
     <ul><li>first</li><li>second</li></ul>]]></content:encoded></item>`,
   `<item><title>Two &amp;amp; a half</title><guid>two</guid><pubDate>Mon, 02 Mar 2026 06:00:00 GMT</pubDate><itunes:author>A guest</itunes:author>
-    <enclosure url="ORIGIN/two.mp3" length="1"/><podcast:chapters url="ORIGIN/chapters.json" type="application/json+chapters"/>
+    <enclosure url="ORIGIN/two" length="1" type="constructor"/><podcast:chapters url="ORIGIN/chapters.json" type="application/json+chapters"/>
     <itunes:image href="ORIGIN/cover.jpg?of=two"/></item>`,
   `<item><title>Trailer</title><guid>one</guid><pubDate>Sun, 01 Mar 2026 06:00:00 GMT</pubDate><itunes:episodeType>trailer</itunes:episodeType>
     <enclosure url="ORIGIN/one.mp3" length="1" type="audio/mpeg"/></item>`,
