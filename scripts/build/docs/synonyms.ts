@@ -2,7 +2,9 @@
 export const SYNONYMS: Record<string, string> = {
   index: 'get started, getting started, first steps, tutorial, hello world',
   backup: 'disaster recovery, snapshot, restore, dump',
-  concepts: 'idempotency, idempotent, retry, request id, authentication, bearer token, metadata, terminology',
+  assistants: 'mcp, model context protocol, ai, agent, claude, cursor, llm, copilot',
+  concepts:
+    'idempotency, idempotent, retry, request id, authentication, bearer token, metadata, terminology, idempotency key, idempotent, safe retry',
   cost: 'pricing, price, billing, bill, fees, how much, dollars, storage cost, expensive, free',
   counting:
     'analytics, statistics, stats, views, viewers, listeners, play count, downloads counted, IAB, retention, metrics of listening',
@@ -13,6 +15,7 @@ export const SYNONYMS: Record<string, string> = {
   errors: 'error codes, status codes, exceptions, failure, 400, 401, 403, 404, 409, 429, 500',
   events: 'event log, audit log, activity, polling, history, changes',
   feeds: 'podcast, rss, apple podcasts, spotify, episodes, private feed, subscribers, enclosure, xml',
+  import: 'migrate, migration, bulk, rss, csv, bucket, switch from',
   keys: 'API key, token, authentication, authorization, access control, permissions, scopes, restricted, CORS, origin, allowed origins, domain, site, referrer, rotate, revoke, secret',
   limits: 'rate limits, quota, throttling, 429, maximum size, file size, too large, too many requests',
   listening: 'native app, mobile, iOS, Android, Flutter, own player, beacon, heartbeat, tracking',

@@ -81,9 +81,7 @@ const inputs = {
     guide: z
       .string()
       .default('')
-      .describe(
-        'Name or address of a guide, such as upload or /docs/api/objects.md#Track. Empty: a list of all guides',
-      ),
+      .describe('Name or address of a guide, such as upload or api/objects#Track. Empty: a list of all guides'),
     offset,
   }),
 }
@@ -172,7 +170,7 @@ function sectionOf(page: string, anchor: string): string {
 }
 
 async function readGuide(caller: Caller, { guide, offset }: Inputs['read_guide']): Promise<Result> {
-  // The addresses in lists and guides are accepted too, such as `/docs/api/objects.md#Track`.
+  // The addresses in lists and guides are accepted too, with their anchor.
   const [, name = '', anchor] = /^\/?(?:docs\/)?([\w/]*?)(?:\.md)?(?:#(.*))?$/.exec(guide) ?? []
   const path = guide === '' ? '/llms.txt' : name && `/docs/${name}.md`
   const page = path && (await readPage(caller, path))
