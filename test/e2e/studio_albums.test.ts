@@ -236,7 +236,8 @@ test('titles keep their room in a narrow window, and the first tracks are visibl
         const { left, bottom } = row.getBoundingClientRect()
         return row.contains(document.elementFromPoint(left + 60, bottom - 4))
       })
-    expect(await hit()).toBe(true)
+    // The rows move to their new height.
+    await expect.poll(hit, TIMEOUT).toBe(true)
     expect(await page.getByRole('heading', { level: 1 }).evaluate((title) => title.getClientRects().length)).toBe(1)
   } finally {
     await page.setViewportSize({ width: 1200, height: 900 })

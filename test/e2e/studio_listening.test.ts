@@ -69,7 +69,7 @@ test('the page has the plays of posted reports, the most played tracks with cove
   expect(await figure('Time heard').textContent()).toBe('3 min')
   expect(await figure('Completed (90 %)').textContent()).toBe('10')
   const row = page.getByRole('list', { name: 'Most played tracks' }).locator('li')
-  expect(await row.getByText('10 plays').count()).toBe(1)
+  await row.getByText('10 plays').waitFor({ state: 'attached', ...TIMEOUT })
   expect(await row.locator('img').count()).toBe(1)
   await page.getByRole('list', { name: 'Sources' }).getByText('shop.example').waitFor(TIMEOUT)
   await page.getByText('1 report was not counted: more seconds than have passed (1)').waitFor(TIMEOUT)

@@ -18,7 +18,8 @@ export const ChartTable = ({ label, head, spans, series }: Properties) => {
   return (
     <details class="chart-table">
       <summary>{t('Show as a table')}</summary>
-      <div class="table-box">
+      {/* A region that scrolls is reached by Tab. */}
+      <div class="table-box" role="region" tabIndex={0} aria-label={label}>
         <table aria-label={label}>
           <thead>
             <tr>
