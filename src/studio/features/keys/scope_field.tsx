@@ -93,6 +93,7 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
   const { found, problem, isReading } = useFound(type, q)
   const all: Option = { id: 'all', title: type === 'uploader' ? t('Any collection') : t('Everything'), fields: {} }
   const options = [...found, all]
+  const isBusy = isReading || words.trim() !== q
   // The widest scope is never chosen by Enter alone, for example after a typing error.
   const at = marked ?? (found.length > 0 ? 0 : -1)
   function choose(option: Option) {
@@ -107,7 +108,7 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
     else if (!isOpen || event.isComposing) return
     else if (event.key === 'Enter') {
       // The options of other words are not chosen.
-      if (options[at] && words.trim() === q && !isReading) choose(options[at])
+      if (options[at] && !isBusy) choose(options[at])
     } else if (event.key === 'Escape') setOpen(false)
     else return
     event.preventDefault()
@@ -143,7 +144,7 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
           />
         )}
       </Field>
-      <Choices {...{ id: list, options, at, isOpen, onMark: setMarked, onChoose: choose }} />
+      <Choices {...{ id: list, options, at, isOpen, isBusy, onMark: setMarked, onChoose: choose }} />
     </div>
   )
 }
@@ -154,11 +155,13 @@ interface ChoicesProperties {
   /** Index of the marked option; -1 for none. */
   at: number
   isOpen: boolean
+  /** Whether the options are those of other words. */
+  isBusy: boolean
   onMark: (at: number) => void
   onChoose: (option: Option) => void
 }
 
-function Choices({ id, options, at, isOpen, onMark, onChoose }: ChoicesProperties) {
+function Choices({ id, options, at, isOpen, isBusy, onMark, onChoose }: ChoicesProperties) {
   const element = useRef<HTMLUListElement>(null)
   useEffect(() => element.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at])
   return (
@@ -168,6 +171,7 @@ function Choices({ id, options, at, isOpen, onMark, onChoose }: ChoicesPropertie
       role="listbox"
       aria-label={t('Opens')}
       class="jump-results scope-results"
+      aria-busy={isBusy}
       hidden={!isOpen}
       onMouseDown={(event) => event.preventDefault()}
     >
