@@ -46,6 +46,7 @@ export interface UploaderAttributes<Flag = boolean> {
   'max-size'?: string | number | undefined
   concurrency?: number | undefined
   manual?: Flag | undefined
+  'no-memory'?: Flag | undefined
   'edit-titles'?: Flag | undefined
   theme?: 'auto' | 'light' | 'dark' | undefined
   accent?: string | undefined

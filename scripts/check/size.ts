@@ -24,7 +24,7 @@ type Name = Element | 'gapless' | 'report' | 'client' | 'worker' | 'start'
 
 const CEILINGS: Record<Name, number> = {
   player: 28_672,
-  uploader: 23_200,
+  uploader: 23_400,
   waveform: 4_300,
   embed: 1_000,
   frame: 1_300,

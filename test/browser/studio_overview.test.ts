@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
+import { createClient } from '../../src/client/index.ts'
 import type { TonearmEvent } from '../../src/contract/event.ts'
+import { isOfThisOrganization, readKeys } from '../../src/studio/data/organization.ts'
+import { fetchQuery } from '../../src/studio/data/query.ts'
 import type { UsageDay } from '../../src/studio/data/usage.ts'
 import {
   endingShares,
@@ -39,6 +42,31 @@ test('a key is unused if neither its last use nor its creation is in the last 90
     key('ends later', -200, null, 1),
   ]
   expect(unusedKeys(keys, NOW).map(({ name }) => name)).toEqual(['old, used long ago', 'old, never used', 'ends later'])
+})
+
+test('the keys that were read for the organization are used again only for some seconds', async () => {
+  vi.useFakeTimers({ now: NOW, toFake: ['Date'] })
+  let requests = 0
+  const client = createClient({
+    base_url: 'https://audio.example.com',
+    async fetch() {
+      requests++
+      return Response.json({ ok: true, api_keys: [{ organization_id: 'a' }], count: 1 })
+    },
+  })
+  const shown = { ok: true as const, organization: { id: 'a' } }
+  await fetchQuery({ key: ['organization'], load: async () => shown })
+  for (const [seconds, expected] of [
+    [1, 1],
+    [60, 2],
+  ] as const) {
+    requests = 0
+    expect(await isOfThisOrganization(client)).toBe(true)
+    vi.setSystemTime(Date.now() + seconds * 1000)
+    await readKeys(client)
+    expect(requests, `${seconds} s`).toBe(expected)
+  }
+  vi.useRealTimers()
 })
 
 test('a quota is near from 80 % on, and the last event of each key counts', () => {

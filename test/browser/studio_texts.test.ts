@@ -15,6 +15,7 @@ import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../../src/c
 import type { Plural } from '../../src/elements/texts/texts.ts'
 import { joined } from '../../src/studio/base/format.ts'
 import { keyOf, type Language, setTexts, t, tn } from '../../src/studio/base/text.ts'
+import { keyTitle } from '../../src/studio/features/sharing/sites.ts'
 
 /** Tests the texts of the studio in every language. */
 
@@ -34,6 +35,8 @@ test('values with letters of the other direction are isolated, so that they do n
   setTexts('ar')
   expect(t('{name} deleted', { name: 'Harbor 8' })).toBe('\u2068Harbor 8\u2069 deleted')
   expect(t('{name} deleted', { name: '3:05' })).toBe('3:05 deleted')
+  // The title of a key is stored, so it has no isolates.
+  expect(keyTitle('https://a.example')).toBe('Player on https://a.example')
   setTexts('en')
 })
 

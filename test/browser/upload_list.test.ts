@@ -6,8 +6,9 @@ import { aSong, lost, openQueue, service, silence, until } from './upload_servic
 /** The list of an uploader that remembers its files: after a reload, and in two tabs. The names of files are part of their fingerprints. */
 
 let locks: ReturnType<typeof stubLocks>
+let entries: Map<string, unknown>
 beforeEach(() => {
-  stubIndexedDb()
+  entries = stubIndexedDb()
   locks = stubLocks()
 })
 
@@ -90,6 +91,36 @@ describe('after a reload', () => {
     await until(item, 'ready')
     expect([next.queue.items.length, item!.problem]).toEqual([1, null])
   })
+})
+
+test('a stored list has no upload URLs, and is removed after the destination has changed', async () => {
+  const { queue } = await inTab()
+  await until(queue.add([aSong('one.wav')])[0], 'ready')
+  await vi.waitFor(() => expect([...entries.values()]).toMatchObject([{ outcome: { state: 'ready' } }]))
+  expect(JSON.stringify([...entries.values()])).not.toContain('track_upload')
+  queue.configure({ collectionId: 'other' })
+  queue.remove(...queue.items)
+  await vi.waitFor(() => expect(entries.size).toBe(0))
+})
+
+test('a cover for a file of an earlier visit is refused', async () => {
+  const { queue } = await inTab()
+  await until(queue.add([aSong('one.wav')])[0], 'ready')
+  await vi.advanceTimersByTimeAsync(100)
+  const next = await reload()
+  const [item] = next.queue.items
+  next.queue.addCover(item!, new File(['x'], 'cover.png', { type: 'image/png' }))
+  await vi.waitFor(() =>
+    expect(item!.cover).toMatchObject({ state: 'failed', problem: { code: 'upload_link_expired' } }),
+  )
+})
+
+test('a queue stores the list only while it remembers', async () => {
+  const { queue } = await inTab()
+  queue.configure({ remembers: false })
+  await until(queue.add([aSong('one.wav')])[0], 'ready')
+  await vi.advanceTimersByTimeAsync(100)
+  expect(entries.size).toBe(0)
 })
 
 test('a small file that another tab is sending is named, and becomes ready with the track of that tab', async () => {

@@ -125,6 +125,14 @@ test('popovers set the speed and the sleep timer, copy links and list the keys',
   await page.context().close()
 })
 
+test('a popover that does not load shows a message', async () => {
+  const page = await alone.open()
+  await page.context().route('**/assets/menus-*.js', (route) => route.abort())
+  await button(page, 'More').click()
+  await page.getByText('The connection is lost.').waitFor(TIMEOUT)
+  await page.context().close()
+})
+
 test('the menu contains the controls for which a layout has no room', async () => {
   const page = await alone.open({ share: '', layout: 'cover' }, { viewport: { width: 216, height: 500 } })
   await button(page, 'More').click()

@@ -125,6 +125,12 @@ test('the field of a long list finds titles regardless of case and accents', asy
   await find.fill('ember study 3')
   await find.press('Enter')
   await page.getByRole('region', { name: 'Audio player: Ember study 3' }).waitFor()
+  // A track that the field has hidden is not the Tab stop while it is played.
+  await page.getByRole('button', { name: 'Next track' }).click()
+  await page.getByRole('region', { name: 'Audio player: Öland study 4' }).waitFor()
+  await find.focus()
+  await page.keyboard.press('Tab')
+  expect(await focused(page)).toBe('Ember study 3')
   await find.fill('')
   expect(await shown()).toHaveLength(160)
   await page.context().close()

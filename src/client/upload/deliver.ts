@@ -64,6 +64,11 @@ export async function discardUpload(item: UploadItem, context: UploadContext): P
 export async function deliver(item: UploadItem, context: UploadContext): Promise<Delivery> {
   const { signal } = item.controller
   if (item.fingerprint && !(await context.ledger.claim(item))) return { end: 'elsewhere' }
+  // Another tab has sent the file.
+  if (item.status) {
+    void sendCover(item, context)
+    return { end: 'done' }
+  }
   for (let attempt = 0; ;) {
     // The file may have been canceled at the end of the delay.
     if (signal.aborted) return { end: 'aborted' }
@@ -157,7 +162,7 @@ async function sendFile(
   context: UploadContext,
   signal: AbortSignal,
 ): Promise<Step> {
-  const sent = await uploadFile(target.track_upload, file, {
+  const sent = await uploadFile(target.track_upload!, file, {
     signal,
     onProgress(fraction) {
       if (signal.aborted) return
@@ -201,11 +206,13 @@ export async function sendCover(item: UploadItem, context: UploadContext): Promi
   const { cover, target } = item
   if (!target || cover?.state !== 'queued') return
   const { signal } = cover.controller
+  const upload = target.track_cover_upload
+  if (!upload) return failCover(item, context, { code: 'upload_link_expired', message: '' })
   Object.assign(cover, { state: 'uploading', problem: null })
   context.emit('cover-start', item, { cover: cover.file })
   context.changed(item)
   const sent = await retry(
-    () => uploadFile(target.track_cover_upload, cover.file, { signal }),
+    () => uploadFile(upload, cover.file, { signal }),
     (answer, attempt) => {
       if (answer.ok || afterCall(answer) !== 'retry' || attempt + 1 >= MAX_ATTEMPTS) return null
       return isOffline() ? OFFLINE_DELAY : backoff(attempt, DELAYS)

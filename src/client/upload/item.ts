@@ -61,8 +61,9 @@ export interface Target {
   client?: Client
   upload_session_id: string
   track_id: string
-  track_upload: UploadHandle
-  track_cover_upload: UploadHandle
+  /** Missing if another visit or another tab has sent the file, like that of the cover. */
+  track_upload?: UploadHandle
+  track_cover_upload?: UploadHandle
   /** When the service's response arrived, in milliseconds since 1970. Measured by this machine's clock, which may differ from the service's. */
   received: number
 }
@@ -138,6 +139,8 @@ export class UploadItem {
   fingerprint: string | null = null
   /** Key of the file's entry in `ledger`; null unless this tab holds the lock. */
   key: string | null = null
+  /** Key of the file's entry in `ledger` after it was done; null if it has none. */
+  doneKey: string | null = null
   parts: Parts | null = null
 
   constructor(file: File | null, { name, size }: { name: string; size: number }) {

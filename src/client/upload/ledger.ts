@@ -1,4 +1,4 @@
-import { type Parts, type Target, UploadItem } from './item.ts'
+import { type Parts, type Target, UploadItem, type UploadOptions } from './item.ts'
 
 /**
  * Stores uploads, so that they can continue after a reload or a crash: those in parts, and with the option `remembers` all of the list. Uses IndexedDB,
@@ -100,9 +100,15 @@ const held = new Map<string, { item: UploadItem; release: () => void }>()
 
 const lockOf = (key: string) => `tonearm ${key}`
 
-/** Opens the ledger, which stores the uploads to one destination: those in parts, or if `remembersAll` is true, all. */
-export function openLedger(place: () => string, remembersAll = false): Ledger {
+/** Returns a key for the destination of files. */
+const destinationOf = ({ baseUrl, collectionId, uploadSessionId }: UploadOptions) =>
+  `${baseUrl} ${uploadSessionId || collectionId}`
+
+/** Opens the ledger, which stores the uploads to the destination in the options: those in parts, or while `remembers` is true, all. */
+export function openLedger(options: () => UploadOptions): Ledger {
   if (typeof indexedDB === 'undefined') return NONE
+  const place = () => destinationOf(options())
+  const remembersAll = () => options().remembers === true
   const database = openDatabase()
   database.catch(() => {})
 
@@ -117,9 +123,6 @@ export function openLedger(place: () => string, remembersAll = false): Ledger {
     return all.filter((entry) => entry.key.startsWith(`${place()} `) && !isOver(entry))
   }
 
-  /** The key of a file that is done. */
-  const doneKey = ({ target, name, size }: UploadItem) => `${place()} ${target?.track_id ?? `${name} ${size}`}`
-
   /** Returns the entry of an item without its client, which cannot be stored. */
   function entryOf({ name, size, fingerprint, target, parts, addedAt }: UploadItem, key: string): Entry {
     const { client: _, ...storable } = target ?? {}
@@ -127,7 +130,10 @@ export function openLedger(place: () => string, remembersAll = false): Ledger {
   }
 
   return {
-    remembersAll,
+    get remembersAll() {
+      return remembersAll()
+    },
+
     async read(idle) {
       const locks = idle && (await navigator.locks?.query().catch(() => null))
       const busy = new Set(locks?.held?.map(({ name }) => name))
@@ -175,19 +181,28 @@ export function openLedger(place: () => string, remembersAll = false): Ledger {
 
     async save(item) {
       const { key, parts } = item
-      if (key && (parts || remembersAll)) await query('readwrite', (entries) => entries.put(entryOf(item, key)))
+      if (key && (parts || remembersAll())) await query('readwrite', (entries) => entries.put(entryOf(item, key)))
     },
 
     async finish(item) {
-      const { state, status, duration, problem, retriable } = item
-      const outcome = { state, status, duration, problem, retriable }
-      const entry: Entry = { ...entryOf(item, doneKey(item)), parts: null, outcome }
-      if (remembersAll) await query('readwrite', (entries) => entries.put(entry))
+      const { state, status, duration, problem, retriable, name, size, target } = item
+      if (remembersAll()) {
+        // The destination may change before the file is forgotten.
+        item.doneKey ??= `${place()} ${target?.track_id ?? `${name} ${size}`}`
+        const outcome = { state, status, duration, problem, retriable }
+        const entry: Entry = { ...entryOf(item, item.doneKey), parts: null, outcome }
+        // The upload URLs are not needed any more. The rest is needed to read the track, and to delete one without a file.
+        if (target)
+          entry.target = { upload_session_id: target.upload_session_id, track_id: target.track_id, received: 0 }
+        await query('readwrite', (entries) => entries.put(entry))
+      }
       await this.remove(item)
     },
 
     async forget(item) {
-      if (remembersAll) await query('readwrite', (entries) => entries.delete(doneKey(item)))
+      const { doneKey } = item
+      item.doneKey = null
+      if (doneKey !== null) await query('readwrite', (entries) => entries.delete(doneKey))
     },
   }
 }
@@ -221,10 +236,14 @@ export async function findStored(items: readonly UploadItem[], ledger: Ledger): 
     .map((entry) => {
       const item = new UploadItem(null, entry)
       restore(item, entry)
-      const { outcome, at, size } = entry
+      const { key, outcome, at, size } = entry
       // A track that was being processed may have become ready in the meantime.
       const isPast = outcome !== null && outcome.state !== 'processing'
-      Object.assign(item, { state: 'interrupted', addedAt: at }, outcome && { ...outcome, sent: size, isPast })
+      Object.assign(
+        item,
+        { state: 'interrupted', addedAt: at },
+        outcome && { ...outcome, sent: size, isPast, doneKey: key },
+      )
       return item
     })
 }
@@ -237,8 +256,8 @@ export async function restoreUpload(item: UploadItem, file: File, ledger: Ledger
   if (entry && !item.target) restore(item, entry)
 }
 
-function restore(item: UploadItem, { fingerprint, target, parts }: Entry): void {
-  Object.assign(item, { fingerprint, target, parts })
+function restore(item: UploadItem, { fingerprint, target, parts, outcome }: Entry): void {
+  Object.assign(item, { fingerprint, target, parts, status: outcome?.status ?? null })
   item.sent = item.stored
 }
 

@@ -12,7 +12,7 @@ import {
 import { deliver, type Delivery, discardUpload, failedWith, followTrack, setCover } from './deliver.ts'
 import { type Problem, resultOf, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
 import { findStored, openLedger, reattachFile } from './ledger.ts'
-import { createSerialQueue, destinationOf, type UploadContext, UploadSession } from './session.ts'
+import { createSerialQueue, type UploadContext, UploadSession } from './session.ts'
 
 const CONCURRENCY = 3
 
@@ -42,7 +42,7 @@ export class UploadQueue {
       keepsTracks: options.keepsTracks === true,
       emit: (type, item, detail) => this.#listener.onEvent?.(type, item, detail),
       changed: (item) => this.#listener.onChange?.(item),
-      ledger: openLedger(() => destinationOf(this.#options), options.remembers === true),
+      ledger: openLedger(() => this.#options),
       inOrder: createSerialQueue(),
     }
   }

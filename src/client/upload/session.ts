@@ -13,9 +13,6 @@ const MARGIN = 60_000
 const SESSION_LENGTH = 3600_000
 
 type Destination = Pick<UploadOptions, 'baseUrl' | 'apiKey' | 'collectionId' | 'uploadSessionId'>
-/** Returns a key for the destination of files, with which `ledger` stores their uploads. */
-export const destinationOf = ({ baseUrl, collectionId, uploadSessionId }: Omit<Destination, 'apiKey'>) =>
-  `${baseUrl} ${uploadSessionId || collectionId}`
 
 type Opened = { ok: true; upload_session_id: string } | Failure
 
@@ -71,7 +68,8 @@ export interface UploadContext {
 
 /** Whether the upload URLs of the item's track are still valid. */
 export const isFresh = ({ target, parts }: UploadItem) =>
-  target !== null && Date.now() < (parts?.endsAt ?? target.received + target.track_upload.ttl * 1000 - MARGIN)
+  target?.track_upload !== undefined &&
+  Date.now() < (parts?.endsAt ?? target.received + target.track_upload.ttl * 1000 - MARGIN)
 
 /**
  * Creates the function `inOrder` of a context. With it, tracks are created in the order of the list of files, because a collection plays its

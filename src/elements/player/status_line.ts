@@ -37,11 +37,11 @@ export class StatusLine {
   update({ state, texts, problem }: Shown): void {
     const { status, code, session } = state
     this.#status = status
-    const text = messageOf(state, texts) || (problem ? (texts.errors[problem] ?? texts.status.failed) : '')
+    const text = messageOf(state, texts) || (problem ? (texts.errors[problem] ?? texts.status.offline) : '')
     // `setText` writes only if the text changes, because screen readers repeat text that is written again.
     setText(this.#message, text)
     setText(this.#help, status === 'expired' ? texts.expiredHelp : '')
-    setAttributes(this.root, { hidden: text === '' })
+    setAttributes(this.root, { hidden: !text })
     setText(this.#retry, status === 'expired' ? texts.reload : texts.retry)
     const canRetry = status === 'failed' ? !FINAL.test(code ?? '') : status === 'empty' ? session : status === 'expired'
     setAttributes(this.#retry, { hidden: !canRetry })

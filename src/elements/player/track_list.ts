@@ -127,6 +127,7 @@ export class TrackList {
     if (!now) return
     setAttributes(now, { 'aria-current': 'true', part: `${part} current-${part}` })
     now.prepend(this.#mark)
+    if (!this.#shown.includes(now)) return
     this.#reveal(now)
     if (!this.#list.querySelector(':focus')) this.#setStop(now)
   }
@@ -161,7 +162,7 @@ export class TrackList {
     this.#last.disconnect()
     const last = this.#shown.at(-1)
     if (last) this.#last.observe(last.parentElement!)
-    if (!this.#stop || !this.#shown.includes(this.#stop)) this.#setStop(this.#shown[0])
+    if (!this.#shown.includes(this.#stop!)) this.#setStop(this.#shown[0])
   }
 
   #onKey(event: KeyboardEvent): void {

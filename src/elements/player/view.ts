@@ -62,7 +62,6 @@ export class PlayerView {
     type: 'range',
     part: 'volume',
     class: 'range volume',
-    min: 0,
     max: 1,
     step: 0.05,
   })
@@ -156,8 +155,10 @@ export class PlayerView {
   async openMenu(name: MenuName): Promise<void> {
     if (!this.#model || !('popover' in HTMLElement.prototype)) return
     if (!this.#menus) {
-      const { Menus, css } = await import('./popovers/menus.ts')
+      const loaded = await import('./popovers/menus.ts').catch(() => null)
       if (this.#menus) return
+      if (!loaded) return this.#status.update({ ...this.#model, problem: 'offline' })
+      const { Menus, css } = loaded
       const { adoptedStyleSheets } = this.root.getRootNode() as ShadowRoot
       adoptedStyleSheets.push(sheet(css))
       const kit = { element, button, icon, setAttributes, setText, clock: formatClock, seconds, fill }

@@ -39,7 +39,7 @@ const SVG = 'http://www.w3.org/2000/svg'
 /** Creates a 24 × 24 icon from path data. The icon is hidden from screen readers. */
 export function icon(path: string): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg')
-  setAttributes(svg, { viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' })
+  setAttributes(svg, { viewBox: '0 0 24 24', 'aria-hidden': 'true' })
   const shape = document.createElementNS(SVG, 'path')
   shape.setAttribute('d', path)
   svg.append(shape)

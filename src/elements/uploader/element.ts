@@ -27,6 +27,7 @@ const TICK = 1000
  * @attr accept, max-size - the accepted files, as in `<input accept>`; the maximum size, such as `500MB`
  * @attr concurrency - maximum number of files that are uploaded at the same time, 1–6; 3 by default
  * @attr manual - files wait until the user presses the button, or for `start()`
+ * @attr no-memory - the list is not stored in the browser
  * @attr edit-titles - shows a field for the title of each file until the title is sent
  * @attr theme - `auto`, `light` or `dark`
  * @attr accent - `#RRGGBB`
@@ -35,7 +36,7 @@ const TICK = 1000
  */
 export class TonearmUploader extends HTMLElement {
   static observedAttributes =
-    'base-url api-key collection-id upload-session-id accept max-size concurrency manual edit-titles accent locale'.split(
+    'base-url api-key collection-id upload-session-id accept max-size concurrency manual no-memory edit-titles accent locale'.split(
       ' ',
     )
 
@@ -189,7 +190,7 @@ export class TonearmUploader extends HTMLElement {
       maxSize: parseSize(this.getAttribute('max-size')),
       concurrency: Math.min(MAX_CONCURRENCY, Math.max(1, concurrency)),
       manual: this.hasAttribute('manual'),
-      remembers: true,
+      remembers: !this.hasAttribute('no-memory'),
       describe: (file) => this.describe(file),
     }
   }

@@ -12,19 +12,22 @@ const KEY = ['organization']
 
 const listKeys = (client: Client) => client.get('/v1/api_key', { query: { limit: MAX_PAGE } })
 
-/** The keys that were read for the id of the organization. The page Overview shows them as well. */
-let first: { client: Client; keys: ReturnType<typeof listKeys> } | undefined
+/** Milliseconds for which the keys are kept that were read for the id of the organization: until the first page has loaded. */
+const KEPT = 10_000
 
-/** Reads the newest keys. The first call after the organization was read does not need a request. */
+/** The keys that were read for the id of the organization. The page Overview shows them as well. */
+let first: { client: Client; keys: ReturnType<typeof listKeys>; at: number } | undefined
+
+/** Reads the newest keys. The first call soon after the organization was read does not need a request. */
 export function readKeys(client: Client): ReturnType<typeof listKeys> {
-  const known = first?.client === client ? first.keys : undefined
+  const known = first?.client === client && Date.now() - first.at < KEPT ? first.keys : undefined
   first = undefined
   return known ?? listKeys(client)
 }
 
 /** Resolves to the id of a key's organization. The list of keys has it, and at least one entry. */
 async function readId(client: Client): Promise<{ ok: true; organization_id: string } | Failure> {
-  first = { client, keys: listKeys(client) }
+  first = { client, keys: listKeys(client), at: Date.now() }
   const keys = await first.keys
   return keys.ok ? { ok: true, organization_id: keys.api_keys[0]!.organization_id } : keys
 }

@@ -4,7 +4,6 @@ import { isTextFile } from '../../client/upload/accept.ts'
 import { UploadItem } from '../../client/upload/item.ts'
 import { openLedger, restoreUpload } from '../../client/upload/ledger.ts'
 import { UploadQueue } from '../../client/upload/queue.ts'
-import { destinationOf } from '../../client/upload/session.ts'
 import { createLeaveGuard } from '../../elements/shared/leave_guard.ts'
 import { type Language, problemText } from '../../elements/shared/upload_status.ts'
 import { type Client, connect, type Listed, refuseKey, type Track, type UploadHandle } from '../base/api.ts'
@@ -134,8 +133,8 @@ export function upload(api_key: string, collection_id: string, files: File[]): v
 
 /** Whether an earlier page sent a part of this large file to this track. Then the queue sends only the rest. */
 async function goesOn({ api_key }: Connection, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
-  const place = destinationOf(optionsOf(api_key, track.collection_id))
-  const ledger = openLedger(() => place)
+  const options = optionsOf(api_key, track.collection_id)
+  const ledger = openLedger(() => options)
   const item = new UploadItem(file, file)
   await restoreUpload(item, file, ledger)
   return item.target?.track_id === track.id

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { MAX_STRING } from '../../../contract/facts.ts'
 import type { ApiKey, Client, CoverImage, Failure, KeyType } from '../../base/api.ts'
-import { exactTime, joined, plural } from '../../base/format.ts'
+import { exactTime, explain, joined, plural } from '../../base/format.ts'
 import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
@@ -73,28 +73,29 @@ interface Properties {
   error: string | undefined
 }
 
-/** Returns the options for a key of a type that match words. The last one is everything. */
-function useOptions(type: KeyType, q: string): Option[] {
+/** Returns what a key of a type can open and matches words, and whether that is still read. */
+function useFound(type: KeyType, q: string) {
   const client = useClient()
-  const { answer } = useQuery<{ ok: true; options: Option[] }>({
+  const { answer, problem, isPrevious } = useQuery<{ ok: true; options: Option[] }>({
     key: ['key scope', type, q],
     showsPrevious: true,
     load: ({ signal }) => find(client, type, q, signal),
   })
-  const all: Option = { id: 'all', title: type === 'uploader' ? t('Any collection') : t('Everything'), fields: {} }
-  return [...(answer?.options ?? []), all]
+  return { found: answer?.options ?? [], problem, isReading: isPrevious || (!answer && !problem) }
 }
 
 /** The field for the collection or playlist that a key opens, with a search. Nothing is chosen at first. The focus stays in the field. */
 export function ScopeField({ type, value, onChange, error }: Properties) {
   const { words, onWords, q } = useSearch()
   const [isOpen, setOpen] = useState(false)
-  const [marked, setMarked] = useState(0)
+  const [marked, setMarked] = useState<number | null>(null)
   const list = useUniqueId()
-  const element = useRef<HTMLUListElement>(null)
-  const options = useOptions(type, q)
-  const at = Math.min(marked, options.length - 1)
-  useEffect(() => element.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at])
+  const { found, problem, isReading } = useFound(type, q)
+  const all: Option = { id: 'all', title: type === 'uploader' ? t('Any collection') : t('Everything'), fields: {} }
+  const options = [...found, all]
+  const isBusy = isReading || words.trim() !== q
+  // The widest scope is never chosen by Enter alone, for example after a typing error.
+  const at = marked ?? (found.length > 0 ? 0 : -1)
   function choose(option: Option) {
     onChange(option)
     onWords('')
@@ -103,17 +104,19 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
   function press(event: KeyboardEvent) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined && !isOpen) setOpen(true)
-    else if (step !== undefined) setMarked((at + step + options.length) % options.length)
+    else if (step !== undefined) setMarked((Math.max(at, step < 0 ? 0 : -1) + step + options.length) % options.length)
     else if (!isOpen || event.isComposing) return
-    else if (event.key === 'Enter') choose(options[at]!)
-    else if (event.key === 'Escape') setOpen(false)
+    else if (event.key === 'Enter') {
+      // The options of other words are not chosen.
+      if (options[at] && !isBusy) choose(options[at])
+    } else if (event.key === 'Escape') setOpen(false)
     else return
     event.preventDefault()
     event.stopPropagation()
   }
   return (
     <div class="scope-field">
-      <Field label={t('Opens')} error={error}>
+      <Field label={t('Opens')} error={error ?? (problem && explain(problem))}>
         {(id, described) => (
           <input
             id={id}
@@ -123,7 +126,7 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
             aria-required="true"
             aria-expanded={isOpen}
             aria-controls={list}
-            aria-activedescendant={isOpen ? `${list}-${at}` : undefined}
+            aria-activedescendant={isOpen && options[at] ? `${list}-${at}` : undefined}
             autocomplete="off"
             maxLength={MAX_STRING}
             placeholder={type === 'uploader' ? t('Find a collection') : t('Find a collection or a playlist')}
@@ -133,7 +136,7 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
             onClick={() => setOpen(true)}
             onInput={({ currentTarget }) => {
               if (value) onChange(null)
-              setMarked(0)
+              setMarked(null)
               setOpen(true)
               onWords(currentTarget.value)
             }}
@@ -141,27 +144,48 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
           />
         )}
       </Field>
-      <ul
-        ref={element}
-        id={list}
-        role="listbox"
-        aria-label={t('Opens')}
-        class="jump-results scope-results"
-        hidden={!isOpen}
-        onMouseDown={(event) => event.preventDefault()}
-      >
-        {options.map((option, index) => (
-          <Choice
-            key={option.id}
-            id={`${list}-${index}`}
-            option={option}
-            isMarked={index === at}
-            onMark={() => setMarked(index)}
-            onChoose={() => choose(option)}
-          />
-        ))}
-      </ul>
+      <Choices {...{ id: list, options, at, isOpen, isBusy, onMark: setMarked, onChoose: choose }} />
     </div>
+  )
+}
+
+interface ChoicesProperties {
+  id: string
+  options: readonly Option[]
+  /** Index of the marked option; -1 for none. */
+  at: number
+  isOpen: boolean
+  /** Whether the options are those of other words. */
+  isBusy: boolean
+  onMark: (at: number) => void
+  onChoose: (option: Option) => void
+}
+
+function Choices({ id, options, at, isOpen, isBusy, onMark, onChoose }: ChoicesProperties) {
+  const element = useRef<HTMLUListElement>(null)
+  useEffect(() => element.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at])
+  return (
+    <ul
+      ref={element}
+      id={id}
+      role="listbox"
+      aria-label={t('Opens')}
+      class="jump-results scope-results"
+      aria-busy={isBusy}
+      hidden={!isOpen}
+      onMouseDown={(event) => event.preventDefault()}
+    >
+      {options.map((option, index) => (
+        <Choice
+          key={option.id}
+          id={`${id}-${index}`}
+          option={option}
+          isMarked={index === at}
+          onMark={() => onMark(index)}
+          onChoose={() => onChoose(option)}
+        />
+      ))}
+    </ul>
   )
 }
 

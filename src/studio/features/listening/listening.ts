@@ -17,11 +17,14 @@ export const SELECTIONS: Record<ResourceScope, string> = {
 export const filterOf = ({ scope = '', id = '' }: Readonly<Record<string, string>>) =>
   Object.hasOwn(SELECTIONS, scope) && ID.test(id) ? { scope: scope as ResourceScope, id } : null
 
-/** Returns the country or the source in an address, of which only the first is used. */
-export function placeOf({ country = '', source = '' }: Readonly<Record<string, string>>): {
+/** The country or the source to which the numbers are limited. */
+export interface Place {
   country?: string
   source?: string
-} {
+}
+
+/** Returns the country or the source in an address, of which only the first is used. */
+export function placeOf({ country = '', source = '' }: Readonly<Record<string, string>>): Place {
   if (/^[A-Z][A-Z\d]$/.test(country)) return { country }
   return source ? { source } : {}
 }

@@ -18,7 +18,7 @@ import { Menu } from '../../ui/controls/menu.tsx'
 import { Loading, NotLoaded, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { downloadCsv } from './download_csv.ts'
-import { countryName, filterOf, partsOf, placeOf, SELECTIONS } from './listening.ts'
+import { countryName, filterOf, partsOf, type Place, placeOf, SELECTIONS } from './listening.ts'
 import { ListeningNotes } from './listening_notes.tsx'
 import { MetricCard } from './metric_card.tsx'
 import { MostPlayed } from './most_played.tsx'
@@ -68,12 +68,12 @@ function Listening({ of: { scope, id }, query }: ListeningProperties) {
           <h1>{t('Listening')}</h1>
           {scope !== 'organization' && <Filter scope={scope} id={id!} />}
         </div>
-        {isHeard && id && <CsvMenu scope={scope} id={id} period={period} />}
+        {isHeard && id && <CsvMenu scope={scope} id={id} period={period} place={place} />}
       </div>
       <div class="listening-tools">
         <PeriodField period={period} />
-        {place.country && <Place name={countryName(place.country)} />}
-        {place.source && <Place name={place.source} />}
+        {place.country && <PlaceButton name={countryName(place.country)} />}
+        {place.source && <PlaceButton name={place.source} />}
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
       {!answer && !problem && <WaitingCard />}
@@ -125,7 +125,7 @@ const WaitingCard = () => (
 )
 
 /** The country or source to which the numbers are limited, which a click removes. */
-const Place = ({ name }: { name: string }) => (
+const PlaceButton = ({ name }: { name: string }) => (
   <button
     type="button"
     class="place"
@@ -154,13 +154,17 @@ interface CsvProperties {
   scope: StatsScope
   id: string
   period: Period
+  place: Place
 }
 
-function CsvMenu({ scope, id, period: { from, to } }: CsvProperties) {
+function CsvMenu({ scope, id, period: { from, to }, place }: CsvProperties) {
   const { api_key } = useConnection()
   const days = `from=${from}&to=${to}`
-  const stats = (by: string) => () =>
-    downloadCsv(api_key, `/v1/stats/${scope}/${id}?${days}&by=${by}`, `listening-${by}-${from}.csv`)
+  const stats = (by: string, of: Place = {}) => {
+    const query = new URLSearchParams({ by, ...of })
+    const file_name = ['listening', by, ...Object.values(of), from].join('-')
+    return () => downloadCsv(api_key, `/v1/stats/${scope}/${id}?${days}&${query}`, `${file_name}.csv`)
+  }
   const top = () => downloadCsv(api_key, `/v1/stats/top?${days}&limit=${MAX_PAGE}`, `listening-tracks-${from}.csv`)
   return (
     <Menu
@@ -168,7 +172,7 @@ function CsvMenu({ scope, id, period: { from, to } }: CsvProperties) {
       text={t('Download CSV')}
       icon="download"
       items={[
-        { label: t('By day'), onSelect: stats('day') },
+        { label: t('By day'), onSelect: stats('day', place) },
         { label: t('Countries'), onSelect: stats('country') },
         { label: t('Sources'), onSelect: stats('source') },
         ...(scope === 'organization' ? [{ label: t('Most played tracks'), onSelect: top }] : []),

@@ -10,7 +10,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Form } from '../../ui/controls/form.tsx'
 import { Copyable } from '../../ui/page/copyable.tsx'
 import { Message } from '../../ui/page/states.tsx'
-import { sitesOf } from './sites.ts'
+import { keyTitle, sitesOf } from './sites.ts'
 import { confirmsSites, SitesField } from './sites_field.tsx'
 import { playerCode } from './snippets.ts'
 
@@ -31,9 +31,8 @@ export function PlayerKey({ scope, id, attributes }: Properties) {
     const { origins: allowed, fault } = sitesOf(sites)
     if (fault) return setFaults({ allowed_origins: fault })
     if (allowed.length === 0 && !(await confirmsSites())) return
-    const title = allowed[0] ? t('Player on {site}', { site: allowed[0] }) : t('Player on any site')
     const body = {
-      title: title.slice(0, MAX_STRING),
+      title: keyTitle(allowed[0]).slice(0, MAX_STRING),
       type: 'player' as const,
       [`${scope}_id`]: id,
       ...(allowed.length > 0 && { allowed_origins: allowed }),

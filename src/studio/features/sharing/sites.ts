@@ -30,6 +30,10 @@ export function sitesOf(text: string): Sites {
     : { origins: [...origins] }
 }
 
+/** Returns the title of a new player key for a site, or for any. It is stored, so the address gets no isolates. */
+export const keyTitle = (site: string | undefined) =>
+  site ? t('Player on {site}', { site: '\0' }).replace('\0', site) : t('Player on any site')
+
 /** Returns `https://www.example.com` for `www.example.com/shop`; null if the word is not a site. */
 function originOf(word: string): string | null {
   const local = LOCAL.test(word)
