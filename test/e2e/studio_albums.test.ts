@@ -118,7 +118,7 @@ test('the library keeps the search, the order and the view in the address, and t
   await expect.poll(titles, TIMEOUT).toEqual(['A tape', 'Demo tape'])
   await page.getByRole('button', { name: 'Sort' }).click()
   await page.getByRole('menuitemcheckbox', { name: 'Newest' }).click()
-  await page.getByRole('radio', { name: 'List' }).check()
+  await page.getByRole('radio', { name: 'List' }).click()
   const search = page.getByRole('searchbox', { name: 'Search collections' })
   await search.fill('demo')
   await page.locator('.cover-lines').getByText('3 tracks').waitFor(TIMEOUT)
@@ -143,7 +143,7 @@ test('the library keeps the search, the order and the view in the address, and t
   await expect.poll(async () => (await titles()).length, TIMEOUT).toBe(2)
   expect(await detached.evaluate(({ wasDetached }) => wasDetached)).toBe(false)
   expect(await search.evaluate((field) => field === document.activeElement)).toBe(true)
-  await page.getByRole('radio', { name: 'Covers' }).check()
+  await page.getByRole('radio', { name: 'Covers' }).click()
   await page.locator('.cover-card').first().waitFor()
 })
 
@@ -227,6 +227,7 @@ test('titles keep their room in a narrow window, and the first tracks are visibl
     }
     // A window of 1280 × 860 pixels with a zoom of 200 %.
     await page.setViewportSize({ width: 640, height: 430 })
+    await page.evaluate(() => scrollTo(0, 0))
     const second = page.locator('.track').nth(1)
     await expect
       .poll(async () => (await second.boundingBox())!.y + (await second.boundingBox())!.height, TIMEOUT)

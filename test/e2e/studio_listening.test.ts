@@ -142,7 +142,7 @@ test('a track has its retention on the waveform, with the place where half of th
   const drops = page.getByRole('list', { name: 'Where many stop listening' }).locator('li')
   expect(await drops.allTextContents()).toEqual(['0:04Around here, the audience drops from 100 % to 50 %.'])
   await page.getByText('10 plays · 10 completed (100 %) · 3 min heard').waitFor()
-  expect(await slider.locator('.wave-heard rect').count()).toBeGreaterThan(100)
+  await expect.poll(() => slider.locator('.wave-heard rect').count(), TIMEOUT).toBeGreaterThan(100)
   // No part was repeated, so there is one curve.
   expect(await slider.locator('.repeated').count()).toBe(0)
   await untilStill(page)

@@ -24,7 +24,8 @@ export const newContext = (browser: Browser, options: BrowserContextOptions = {}
 
 /** Opens a tab, in a new context, that records the errors of its page. */
 export async function openTab(browser: Browser, options?: BrowserContextOptions): Promise<Studio> {
-  return newTab(await newContext(browser, options))
+  // Without motion, a position that a test reads is the final one.
+  return newTab(await newContext(browser, { reducedMotion: 'reduce', ...options }))
 }
 
 /** Opens a tab in a context and closes the others, which can be in any state after a test. The context keeps the code of the studio in its cache. */
