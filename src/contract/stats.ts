@@ -92,7 +92,10 @@ export const statsOperations = defineOperations({
         .string()
         .min(1)
         .max(MAX_HEARD_SOURCE)
-        .regex(/^[^/]*$/, 'must be the name of a source, such as blog.example without https://')
+        .refine(
+          (source) => !/^https?:/.test(source),
+          'must be the name of a source, such as blog.example without https://',
+        )
         .optional(),
     }),
     response: ok({

@@ -163,7 +163,13 @@ describe('statistics', () => {
     }
     const filters = ['country=DE', 'country=JP', 'source=a.example', 'source=constructor', 'source=toString']
     expect(await Promise.all(filters.map(days))).toEqual([5, 0, 9, 2, 0].map((n) => [n, 30, n, undefined]))
-    const wrong = ['country=DE&by=source', 'source=a.example&by=country', 'country=DE&source=a.example', 'country=de']
+    const wrong = [
+      'country=DE&by=source',
+      'source=a.example&by=country',
+      'country=DE&source=a',
+      'source=https://a',
+      'country=de',
+    ]
     for (const filter of wrong) await expectError(400, 'invalid_request', 'GET', `${path}?${filter}`, { key })
   })
 
