@@ -50,13 +50,18 @@ async function finishKey() {
   await dialog('New key').getByText('Choose what the key opens.').waitFor(TIMEOUT)
   await type('nothing has this title')
   await press('Enter')
-  await page.locator('[role=listbox][aria-busy=false]').waitFor(TIMEOUT)
   // Neither the options of earlier words nor the widest scope are chosen by Enter alone.
   await press('Enter')
   expect(await page.getByLabel('Opens').first().inputValue()).toBe('nothing has this title')
-  await press('ArrowDown')
+  const marked = page.getByRole('listbox', { name: 'Opens' }).getByRole('option', { selected: true })
+  await expect
+    .poll(async () => {
+      await press('ArrowDown')
+      return marked.allTextContents()
+    }, TIMEOUT)
+    .toEqual(['Everything'])
   await press('Enter')
-  expect(await page.getByLabel('Opens').first().inputValue()).toBe('Everything')
+  await expect.poll(() => page.getByLabel('Opens').first().inputValue(), TIMEOUT).toBe('Everything')
   await press('Enter')
   await dialog('Any site?').waitFor(TIMEOUT)
   await expectFocus('Name sites')

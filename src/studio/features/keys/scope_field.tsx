@@ -94,8 +94,8 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
   const all: Option = { id: 'all', title: type === 'uploader' ? t('Any collection') : t('Everything'), fields: {} }
   const options = [...found, all]
   const isBusy = isReading || words.trim() !== q
-  // The widest scope is never chosen by Enter alone, for example after a typing error.
-  const at = marked ?? (found.length > 0 ? 0 : -1)
+  // Enter chooses neither an option of other words nor, for example after a typing error, the widest scope.
+  const at = isBusy ? -1 : (marked ?? (found.length > 0 ? 0 : -1))
   function choose(option: Option) {
     onChange(option)
     onWords('')
@@ -104,11 +104,11 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
   function press(event: KeyboardEvent) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined && !isOpen) setOpen(true)
-    else if (step !== undefined) setMarked((Math.max(at, step < 0 ? 0 : -1) + step + options.length) % options.length)
-    else if (!isOpen || event.isComposing) return
+    else if (step !== undefined) {
+      if (!isBusy) setMarked((Math.max(at, step < 0 ? 0 : -1) + step + options.length) % options.length)
+    } else if (!isOpen || event.isComposing) return
     else if (event.key === 'Enter') {
-      // The options of other words are not chosen.
-      if (options[at] && !isBusy) choose(options[at])
+      if (options[at]) choose(options[at])
     } else if (event.key === 'Escape') setOpen(false)
     else return
     event.preventDefault()
@@ -116,7 +116,7 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
   }
   return (
     <div class="scope-field">
-      <Field label={t('Opens')} error={error ?? (problem && explain(problem))}>
+      <Field label={t('Opens')} error={error || (problem && explain(problem))}>
         {(id, described) => (
           <input
             id={id}
@@ -144,7 +144,7 @@ export function ScopeField({ type, value, onChange, error }: Properties) {
           />
         )}
       </Field>
-      <Choices {...{ id: list, options, at, isOpen, isBusy, onMark: setMarked, onChoose: choose }} />
+      <Choices {...{ id: list, options, at, isOpen, onMark: setMarked, onChoose: choose }} />
     </div>
   )
 }
@@ -155,13 +155,11 @@ interface ChoicesProperties {
   /** Index of the marked option; -1 for none. */
   at: number
   isOpen: boolean
-  /** Whether the options are those of other words. */
-  isBusy: boolean
   onMark: (at: number) => void
   onChoose: (option: Option) => void
 }
 
-function Choices({ id, options, at, isOpen, isBusy, onMark, onChoose }: ChoicesProperties) {
+function Choices({ id, options, at, isOpen, onMark, onChoose }: ChoicesProperties) {
   const element = useRef<HTMLUListElement>(null)
   useEffect(() => element.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at])
   return (
@@ -171,7 +169,6 @@ function Choices({ id, options, at, isOpen, isBusy, onMark, onChoose }: ChoicesP
       role="listbox"
       aria-label={t('Opens')}
       class="jump-results scope-results"
-      aria-busy={isBusy}
       hidden={!isOpen}
       onMouseDown={(event) => event.preventDefault()}
     >
