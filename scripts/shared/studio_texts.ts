@@ -114,7 +114,8 @@ export const cssFiles = () => filesOf(/\.css$/)
 /** Returns the texts of all sources. */
 export function readTexts(): StudioTexts {
   const found: StudioTexts = { texts: new Map(), untranslated: [] }
-  for (const [file, source] of filesOf(/\.tsx?$/)) if (!file.startsWith('texts/')) readSource(file, source, found)
+  for (const [file, source] of filesOf(/\.tsx?$/))
+    if (!/^(texts|features\/parts)\//.test(file)) readSource(file, source, found)
   return found
 }
 

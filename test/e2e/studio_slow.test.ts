@@ -7,7 +7,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, send, settle, upload } from './steps.ts'
-import { choose, editText, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
+import { choose, chooseOption, editText, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
 /** Tests the studio with slow and failed responses. */
 
@@ -58,6 +58,7 @@ const cut = (url: string, method: string) =>
 test('a double click sends one request', async () => {
   await visit(page, '#/keys', 'Keys')
   await page.getByRole('button', { name: 'New key' }).click()
+  await chooseOption(page.getByRole('combobox', { name: 'Kind' }), 'Server: everything; keep it on your server')
   await page.getByLabel('Title', { exact: true }).fill('Once')
   const making = await hold('**/v1/api_key', 'POST')
   await page.getByRole('button', { name: 'Create key' }).dblclick()

@@ -1306,9 +1306,9 @@ export const texts: Texts = {
   'A play session is counted after it has ended, on the day on which it was created.':
     'Une session de lecture est comptée après sa fin, au jour de sa création.',
   new: 'nouveau',
-  '0 in the {n} days before': { one: '0 le jour précédent', other: '0 les {n} jours précédents' },
+  '0 in the {n} days before': { one: '0 au cours du {n} jour précédent', other: '0 les {n} jours précédents' },
   'against the {n} days before': {
-    one: 'par rapport au jour précédent',
+    one: 'par rapport au {n} jour précédent',
     other: 'par rapport aux {n} jours précédents',
   },
   '×{n}': '×{n}',

@@ -71,7 +71,7 @@ function ShareButton({ scope, id }: { scope: StatsScope; id: string }) {
   }
   return (
     <Button kind="primary" icon="share" onClick={() => openShare(shared)}>
-      {t('Share {title}', { title: shared.title })}
+      {t('Share “{title}”', { title: shared.title })}
     </Button>
   )
 }
