@@ -137,7 +137,7 @@ test('keys do nothing while the user types in a field', async () => {
 
 test('the theme is kept after a reload, and the name of the organization is shown at once', async () => {
   await visit(page, '#/settings', 'Settings')
-  await page.getByText('Dark', { exact: true }).click()
+  await page.getByRole('radio', { name: 'Dark' }).click()
   const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
   await expect.poll(ground, TIMEOUT).toBe('rgb(18, 19, 22)')
   await page.reload()
