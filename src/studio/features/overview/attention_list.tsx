@@ -9,6 +9,7 @@ import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
 import { nameOf, remedyFor } from '../../data/track_text.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Fold } from '../../ui/controls/fold.tsx'
 import { Icon } from '../../ui/controls/icon.tsx'
 import { announce } from '../../ui/page/announce.ts'
 import { Problem } from '../../ui/page/states.tsx'
@@ -51,15 +52,20 @@ export function AttentionList({ quota }: Properties) {
   }
   return (
     <section aria-labelledby="attention-title">
-      <details class="attention-box" open>
-        <summary>
-          <Icon name="warning" />
-          <h2 id="attention-title">{t('Needs attention')}</h2>
-          <span class="attention-count">{number(rows.length + Math.max(0, failed_count - 1))}</span>
-        </summary>
+      <Fold
+        kind="attention-box"
+        isOpen
+        title={
+          <>
+            <Icon name="warning" />
+            <h2 id="attention-title">{t('Needs attention')}</h2>
+            <span class="attention-count">{number(rows.length + Math.max(0, failed_count - 1))}</span>
+          </>
+        }
+      >
         <ul class="attention">{rows}</ul>
         {note}
-      </details>
+      </Fold>
     </section>
   )
 }
@@ -123,8 +129,9 @@ function Failed({ failed, failed_count, onChange }: FailedProperties) {
   if (failed_count === 1) return <>{rows}</>
   return (
     <li class="attention-group">
-      <details>
-        <summary class="name">{tn({ one: '{n} track failed', other: '{n} tracks failed' }, failed_count)}</summary>
+      <Fold
+        title={<span class="name">{tn({ one: '{n} track failed', other: '{n} tracks failed' }, failed_count)}</span>}
+      >
         <ul>
           {rows}
           {failed_count > failed.length && (
@@ -141,7 +148,7 @@ function Failed({ failed, failed_count, onChange }: FailedProperties) {
             />
           )}
         </ul>
-      </details>
+      </Fold>
     </li>
   )
 }
