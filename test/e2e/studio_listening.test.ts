@@ -125,7 +125,7 @@ test('two dates are a period, and a source limits the numbers and the chart', as
   await page.getByLabel('Last day').fill(yesterday)
   await page.getByRole('heading', { name: 'Nothing was heard in this period' }).waitFor(TIMEOUT)
   await expect.poll(hash, TIMEOUT).toMatch(new RegExp(`^#/listening\\?from=.*&to=${yesterday}$`))
-  await page.getByRole('button', { name: 'Share Tidal Rooms' }).waitFor(TIMEOUT)
+  await page.getByRole('button', { name: 'Share “Tidal Rooms”' }).waitFor(TIMEOUT)
   await page.getByRole('radio', { name: '30 days' }).check()
   await expect.poll(() => figure('Plays').textContent(), TIMEOUT).toBe('10')
   await expect.poll(hash, TIMEOUT).toBe('#/listening')

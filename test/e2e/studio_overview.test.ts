@@ -138,7 +138,7 @@ test('statistics that could not be read are not shown as zeros, and can be read 
 test('without plays, the overview has the next step instead of an empty chart', async () => {
   await page.getByRole('heading', { name: 'Nothing was heard in this period' }).waitFor(TIMEOUT)
   expect(await page.getByRole('slider').count()).toBe(0)
-  await page.getByRole('button', { name: 'Share Tidal Rooms' }).click()
+  await page.getByRole('button', { name: 'Share “Tidal Rooms”' }).click()
   await page.getByRole('dialog').waitFor(TIMEOUT)
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached', ...TIMEOUT })
