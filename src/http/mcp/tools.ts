@@ -12,6 +12,8 @@ import type { AppEnv } from '../context.ts'
 
 /** Characters of a result. A model reads about a quarter as many tokens. */
 const MAX_RESULT = 24_000
+/** Characters of a message about a wrong input, which can repeat names from it. */
+const MAX_PROBLEM = 2000
 const MAX_FOUND = 20
 
 /** The request of the caller, and the app that answers requests to the API. */
@@ -27,7 +29,7 @@ interface Result {
   isError?: true
 }
 const text = (...texts: string[]): Result => ({ content: texts.map((text) => ({ type: 'text', text })) })
-const problem = (message: string): Result => ({ ...text(message), isError: true })
+const problem = (message: string): Result => ({ ...text(message.slice(0, MAX_PROBLEM).toWellFormed()), isError: true })
 
 /** Returns a part of a text, and how to get the next one. */
 function partOf(whole: string, offset: number, next: string): string[] {
@@ -80,6 +82,7 @@ const inputs = {
   read_guide: z.strictObject({
     guide: z
       .string()
+      .max(300)
       .default('')
       .describe('Name or address of a guide, such as upload or api/objects#Track. Empty: a list of all guides'),
     offset,
@@ -100,24 +103,26 @@ const STOP_WORDS = new Set(
   ),
 )
 /** Words of users, and those that the API has for them. */
-const SYNONYMS: Record<string, string> = {
-  album: 'collection',
-  song: 'track',
-  episode: 'track',
-  file: 'track',
-  rss: 'feed',
-  podcast: 'feed',
-  publish: 'share',
-  link: 'share',
-  rename: 'update',
-  edit: 'update',
-  change: 'update',
-  remove: 'delete',
-  add: 'create',
-  listen: 'play',
-  statistics: 'stats',
-  count: 'stats',
-}
+const SYNONYMS = new Map(
+  Object.entries({
+    album: 'collection',
+    song: 'track',
+    episode: 'track',
+    file: 'track',
+    rss: 'feed',
+    podcast: 'feed',
+    publish: 'share',
+    link: 'share',
+    rename: 'update',
+    edit: 'update',
+    change: 'update',
+    remove: 'delete',
+    add: 'create',
+    listen: 'play',
+    statistics: 'stats',
+    count: 'stats',
+  }),
+)
 
 const wordsOf = (text: string) =>
   (
@@ -144,7 +149,7 @@ function searchOperations({ query }: Inputs['search_operations']): Result {
   const asked = query.toLowerCase().replaceAll(/\bplays\b/g, 'stats')
   const words = wordsOf(asked)
     .filter((word) => !STOP_WORDS.has(word))
-    .map((word) => SYNONYMS[word] ?? word)
+    .map((word) => SYNONYMS.get(word) ?? word)
   const found = callable
     .map(([name, operation]) => ({
       line: `${name}: ${operation.method.toUpperCase()} ${operation.path}. ${operation.summary}`,
@@ -184,15 +189,20 @@ async function callOperation(caller: Caller, { operation: name, ...input }: Inpu
   // Without this check, a parameter such as `batch` could lead to the path of another operation.
   const params = operation.params?.safeParse(input.path)
   if (params && !params.success) return problem(`path: ${z.prettifyError(params.error)}`)
+  if (input.body && !operation.body) return problem('This operation has no body')
   const { c, fetch, principal } = caller
   const url = new URL(
     operation.path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(input.path[key] ?? '')),
     c.req.url,
   )
   for (const [key, value] of Object.entries(input.query)) url.searchParams.set(key, String(value))
-  const headers = new Headers(
-    Object.entries(input.headers).filter(([key]) => /^(if-match|idempotency-key)$/i.test(key)),
-  )
+  const headers = new Headers()
+  for (const [key, value] of Object.entries(input.headers)) {
+    if (!/^(if-match|idempotency-key)$/i.test(key))
+      return problem(`headers: ${key} is neither If-Match nor Idempotency-Key`)
+    if (!/^[ -~]+$/.test(value)) return problem(`headers: ${key} must have printable ASCII characters only`)
+    headers.set(key, value)
+  }
   for (const key of ['authorization', c.env.CLIENT_IP_HEADER].filter(Boolean)) headers.set(key, c.req.header(key) ?? '')
   if (input.body) headers.set('content-type', 'application/json')
   const method = operation.method.toUpperCase()
