@@ -77,6 +77,9 @@ test('each page shows its loading state, then the connection error, and recovers
   const { overview, usage, library, keys, variants, playlists, collection, track, playlist, shares } = places
   const { webhooks, webhook, delivery, activity, trash } = places
   const owned = [overview, usage, keys, variants, playlists, library, collection, track, playlist, shares]
+  // The page Overview has not been read in this tab.
+  await page.goto(`${stack.base_url}/#/nowhere`)
+  await page.reload()
   for (const place of [...owned, webhooks, webhook, delivery, activity, trash] as StudioPage[]) {
     await page.goto(`${stack.base_url}/#/nowhere`)
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { must } from './steps.ts'
-import { openTab, signIn, visit } from './studio_steps.ts'
+import { chooseScope, openTab, signIn, visit } from './studio_steps.ts'
 import { TIMEOUT } from './uploader_page.ts'
 import { type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
@@ -37,6 +37,8 @@ test('the studio creates a key without https, and selects its secret for manual 
   await visit(page, '#/keys', 'Keys')
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByLabel('Title', { exact: true }).fill('Shop')
+  await chooseScope(page, 'Everything')
+  await page.getByLabel('Sites').fill('https://shop.example')
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('button', { name: 'Copy Secret' }).click(TIMEOUT)
   await expect.poll(() => page.evaluate(() => String(getSelection())), TIMEOUT).toMatch(/^ta_pk_/)
